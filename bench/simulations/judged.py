@@ -9,7 +9,7 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.fixed import fixed
+from penchant.instruments.minimal_pairs.fixed import MEAN, fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -17,7 +17,6 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     CORRELATIONS,
     HUMAN_ACCURACY,
     JUDGED_ACCURACY,
-    MEAN,
 )
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
 from penchant.stats.crossed import ceiling, correlation, left_out, majority

@@ -32,7 +32,6 @@ from given_notes import left_out, told
 from paths import ROOT
 from penchant.errors import MethodError, OutputError
 from penchant.instruments.cloze.estimates import measured
-from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
 from penchant.instruments.running import Run
 from penchant.records import Signature, with_nan
@@ -880,7 +879,7 @@ REFERENCES = {key: reference for each in instruments().values() for key, referen
 
 
 def test_what_the_methods_cite_is_there() -> None:
-    files = [Path(pairs_prose.__file__), *(each.folder / "text.yaml" for each in instruments().values())]
+    files = [each.folder / "text.yaml" for each in instruments().values()]
     sources = [file.read_text("utf-8") for file in files]
     used = {key for source in sources for key in re.findall(r"@([a-z]+[0-9]{4})\b", source)}
     assert {"salazar2020", "ueda2024", "cuscito2024"} <= used
@@ -1003,7 +1002,7 @@ def test_figures_of_data_sets_with_like_names_do_not_replace_each_other(tmp_path
     assert len(written) == 2 * len(instruments()["minimal-pairs"].section.figures([both])) >= 2 * 2 * len(names)
     assert len({path.name.casefold() for path in written}) == len(written)
     assert all(path.parent == tmp_path and path.stat().st_size for path in written)
-    assert "minimal-pairs-accuracy-বাংলা_ভাষা.svg" in {path.name for path in written}
+    assert "minimal-pairs-accuracy-4.svg" in {path.name for path in written}
 
 
 # --- The command --------------------------------------------------------------------------------------------------

@@ -163,9 +163,20 @@ def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp")
     return {"dataset": dataset, "scope": scope, "group": "all", "split": split, "normalise": "none"}
 
 
+def of_pairs(model: str, rows: list[Estimate], dataset: str = "blimp", paradigm: str = "p") -> Result:
+    """Return a result of minimal pairs, of one scored pair."""
+    pair = {"dataset": [dataset], "phenomenon": [paradigm], "paradigm": [paradigm]}
+    return result("minimal-pairs", model, rows, pair, normalise="none", method="lp", acceptable="sent_more")
+
+
+def between(rows: list[Estimate], **recipe: str) -> pl.DataFrame:
+    """Return the differences between models over pairs."""
+    return compared(rows, **recipe).with_columns(first_better=0, second_better=0)
+
+
 def test_minimal_pairs() -> None:
     each = [
-        result("minimal-pairs", model, [estimated("accuracy", numbers, 90, p, **pairs_by())], {}, normalise="none")
+        of_pairs(model, [estimated("accuracy", numbers, 90, p, **pairs_by())])
         for model, numbers, p in (("a", (0.8, 0.7, 0.9), 0.001), ("b", (0.6, 0.45, 0.75), 0.2))
     ]
     assert said("minimal-pairs", each[:1]) == [
@@ -176,7 +187,7 @@ def test_minimal_pairs() -> None:
         estimated("accuracy difference", (0.2, 0.1, 0.3), 90, 0.01, **pair, **pairs_by()),
         estimated("accuracy difference", (0.1, -0.1, 0.3), 30, 0.3, **pair, **pairs_by("A=U under both")),
     ]
-    first, second = said("minimal-pairs", each, compared(rows))
+    first, second = said("minimal-pairs", each, between(rows))
     assert first.endswith(
         "a 80.0% [70.0, 90.0], b 60.0% [45.0, 75.0], n = 90 pairs each; b cannot be told apart from 50%."
     )
@@ -184,10 +195,10 @@ def test_minimal_pairs() -> None:
     assert (
         second == "a and b cannot be told apart: a − b +10.0 points [−10.0, +30.0], n = 30 pairs of equal token length."
     )
-    assert said("minimal-pairs", each, compared(rows[:1]))[1] == (
+    assert said("minimal-pairs", each, between(rows[:1]))[1] == (
         "a prefers the acceptable sentence more often than b: a − b +20.0 points [+10.0, +30.0], n = 90 pairs."
     )
-    nothing = result("minimal-pairs", "a", [estimated("accuracy", (NAN, NAN, NAN), 0, **pairs_by())], {})
+    nothing = of_pairs("a", [estimated("accuracy", (NAN, NAN, NAN), 0, **pairs_by())])
     assert said("minimal-pairs", [nothing]) == []
 
 
@@ -203,7 +214,7 @@ def test_gaps_of_length_come_first_where_they_are_told() -> None:
                 ("A<U", (0.2, 0.1, 0.3), shorter),
             )
         ]
-        return said("minimal-pairs", [result("minimal-pairs", "a", [accuracy, *gaps], {})])
+        return said("minimal-pairs", [of_pairs("a", [accuracy, *gaps])])
 
     first, _ = of(0.002, 0.08)
     assert first == (
@@ -212,16 +223,16 @@ def test_gaps_of_length_come_first_where_they_are_told() -> None:
         "be told apart from 0."
     )
     assert [text.startswith("Accuracy minus") for text in of(0.3, 0.2)] == [False, True]
-    assert len(said("minimal-pairs", [result("minimal-pairs", "a", [accuracy], {})])) == 1
+    assert len(said("minimal-pairs", [of_pairs("a", [accuracy])])) == 1
 
 
 def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
     each = [
-        result("minimal-pairs", model, [estimated("accuracy", numbers, 8, 0.9, **pairs_by())], {}, normalise="none")
+        of_pairs(model, [estimated("accuracy", numbers, 8, 0.9, **pairs_by())])
         for model, numbers in (("a", (0.6, 0.0, 0.998)), ("b", (0.6, 0.1, 1.0)))
     ]
     gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 8, 0.5, comparison="a − b", **pairs_by())
-    assert said("minimal-pairs", each, compared([gap_])) == [
+    assert said("minimal-pairs", each, between([gap_])) == [
         "The acceptable sentence is more probable in this share of pairs: a too few to say, b 60.0% "
         "[10.0, 100.0], n = 8 pairs each; none of them can be told apart from 50%.",
         "a and b: a − b too few to say, n = 8 pairs.",
@@ -236,13 +247,13 @@ def test_stereotype_scores(acceptable: str, ahead: str) -> None:
         for group in ("stereo", "antistereo")
     ]
     each = [
-        result("minimal-pairs", model, [estimated("stereotype score", numbers, 1508, p, **by), *directions], {})
+        of_pairs(model, [estimated("stereotype score", numbers, 1508, p, **by), *directions], "crows-pairs", "stereo")
         for model, numbers, p in (("a", (61.0, 57.0, 65.0), 0.001), ("b", (52.0, 50.5, 54.0), 0.07))
     ]
     gap_ = estimated(
         "accuracy difference", (0.09, 0.04, 0.14), 1508, 0.002, comparison="a − b", **pairs_by(dataset="crows-pairs")
     )
-    first, second = said("minimal-pairs", each, compared([gap_], acceptable=acceptable))
+    first, second = said("minimal-pairs", each, between([gap_], acceptable=acceptable))
     assert first == (
         "The more stereotypical sentence is more probable in this share of pairs: a 61.0% [57.0, 65.0], b 52.0% [50.5, "
         "54.0], p = 0.07, n = 1,508 pairs each; b cannot be told apart from 50%."
@@ -257,16 +268,14 @@ def test_stereotype_scores(acceptable: str, ahead: str) -> None:
 def test_fair_pairs() -> None:
     by = pairs_by(dataset="fair − original")
     each = [
-        result(
-            "fair-pairs", m, [estimated("accuracy on fair − original pairs", (-0.1, -0.15, -0.05), 80, 0.01, **by)], {}
-        )
+        of_pairs(m, [estimated("accuracy on fair − original pairs", (-0.1, -0.15, -0.05), 80, 0.01, **by)], "fair")
         for m in ("a", "b")
     ]
     rows = [
         estimated("accuracy difference", (0.2, 0.1, 0.3), 40, 0.01, comparison="a − b", **pairs_by(dataset="original")),
         estimated("accuracy difference", (0.0, -0.1, 0.1), 40, 0.9, comparison="a − b", **pairs_by(dataset="fair")),
     ]
-    assert said("fair-pairs", each, compared(rows)) == [
+    assert said("fair-pairs", each, between(rows)) == [
         "Accuracy on the fair pairs minus that on the original ones: a −10.0 points [−15.0, −5.0], b −10.0 points "
         "[−15.0, −5.0], n = 80 pairs each.",
         "On the original pairs, a is above b: a − b +20.0 points [+10.0, +30.0], n = 40 pairs.",

@@ -74,10 +74,17 @@ def test_a_model_has_one_colour_in_every_panel(tmp_path: Path) -> None:
 
 
 def test_numbers_that_there_are_not_are_blank(tmp_path: Path) -> None:
-    columns = (number("value", measure="none"), p(measure="spread"), adjusted(measure="none"))
+    """A column that has none in any row is left out; of several levels the first counts that there is."""
+    columns = (number("value", measure="none"), number("of-a", group="a"), p(measure="spread"), adjusted(group="a"))
     table = TableSpec("gaps", At(measure="gap"), columns).table(sources(RESULTS), words(tmp_path))
-    assert table is not None and {tuple(map(str, row.cells)) for row in table.rows} == {("–", "–", "–")}
-    assert isinstance(table.rows[0].cells[0], Number)
+    assert table is not None and table.columns == ("of-a", "p", "p (Holm)")
+    assert [str(row.cells[0])[:3] for row in table.rows] == ["–", "1.0", "1.0"]
+    assert {tuple(map(str, row.cells[1:])) for row in table.rows} == {("–", "–")}
+    either = number("either", measure=("none", "spread"))
+    table = TableSpec("gaps", At(measure="gap"), [either]).table(sources(RESULTS), words(tmp_path))
+    assert table is not None and [row.cells[0].value for row in table.rows if isinstance(row.cells[0], Number)] == [
+        *(20.0, 30.0, 10.0)
+    ]
 
 
 def largest(found: Sequence[Source]) -> list[Source]:

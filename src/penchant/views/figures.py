@@ -14,6 +14,8 @@ from penchant.views.rows import At, Line, Source, parted, sources, together
 from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+LONG = 20
+"""The number of rows above which a plot is long."""
 
 
 class FigureSpec(Protocol):
@@ -41,18 +43,20 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A figure for each level of a column of items and summaries, such as a data set: `name-1`, `name-2` … Its words
-    may name the `level`."""
+    """A figure for each level of a column of items and summaries, such as a data set: where they are several, `name-1`,
+    `name-2` … Its words may name the `level`, and whether there are `several`."""
 
     column: str
     spec: FigureSpec
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figures of the levels that have something to show."""
+        levels = list(parted(results, self.column))
+        several = len(levels) > 1
         return [
-            replace(drawn, name=f"{drawn.name}-{number}")
-            for number, (level, alone) in enumerate(parted(results, self.column), 1)
-            for drawn in self.spec.draw(alone, text.given(level=level))
+            replace(drawn, name=f"{drawn.name}-{number}") if several else drawn
+            for number, (level, alone) in enumerate(levels, 1)
+            for drawn in self.spec.draw(alone, text.given(level=level, several=several))
         ]
 
 
@@ -103,13 +107,14 @@ class Forest:
         found = [self._row(line) for line in lines]
         order = _ranked(found) if self.ranked else list(dict.fromkeys(row["row"] for row in found))
         layers = [reference(self.null), *interval_layers(found, order, axis, self.marks, marks, self.form)]
-        return alt.layer(*layers).properties(width=self.width, height=alt.Step(16))
+        return alt.layer(*layers).properties(width=self.width, height=alt.Step(9 if len(order) > LONG else 16))
 
     def _row(self, line: Line) -> dict[str, Any]:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
         picked = {name: line[name] for name in self.picks.split()}
         row = " ".join(str(line[name]) for name in self.rows.split())
-        return {**picked, self.marks: _field(line, self.marks), "row": row, **numbers, "n": line["n"]}
+        marks = {"model": line.model, self.marks: _field(line, self.marks)}
+        return {**picked, **marks, "row": row, **numbers, "n": line["n"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,8 @@ def interval_layers(
     rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
 ) -> list[Any]:
     """Return the rules and points of numbers with intervals: a row for every `row`, a mark for every level of `marks`,
-    whose colours go by the order of its `levels`."""
+    whose colours go by the order of its `levels`. A long plot has its axis at the top, where reading begins."""
+    top = {"axis": alt.Axis(orient="top")} if len(order) > LONG else {}
     names = list(levels)
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
@@ -159,10 +165,10 @@ def interval_layers(
         yOffset=alt.YOffset(f"{marks}:N", sort=names),
         color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=alt.Legend(orient="bottom", columns=1)),
     )
-    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
+    rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, **top), x2="high:Q")
     told = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOLD]
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
-        x=alt.X("value:Q", title=axis),
+        x=alt.X("value:Q", title=axis, **top),
         shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes),
         tooltip=["row:N", f"{marks}:N", *told, "n:Q"],
     )
@@ -179,9 +185,11 @@ def reference(x: float) -> Any:
 
 
 def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
-    """Return a figure with its words, whose numbers are in the table of its name or called `numbers`."""
+    """Return a figure with its words, whose numbers are in the table of its name or called `numbers`, here or in
+    `text.yaml`."""
     own = text.below("figures", name)
-    return Figure(name, own.get("title"), own.get("text"), chart, name if numbers is None else numbers, picks)
+    table = own.get("numbers") or (name if numbers is None else numbers)
+    return Figure(name, own.get("title"), own.get("text"), chart, table, picks)
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:

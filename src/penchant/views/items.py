@@ -20,9 +20,9 @@ _NO_SUMS = ("aul", "aula")
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
-    """A column about items: its name in tables of items, and its `kind` as in `report.items.Column`. `varies`: shown
-    only where it has several values; `digits` and `signed`: of numbers. `text.yaml` has its head under `items`,
-    `columns` where it is another."""
+    """A column about items, left out where they lack it: its name in tables of items, and its `kind` as in
+    `report.items.Column`. `varies`: shown only where it has several values; `digits` and `signed`: of numbers.
+    `text.yaml` has its head under `items`, `columns` where it is another."""
 
     name: str
     kind: Literal["id", "text", "label", "number", "hidden"] = "text"
@@ -34,7 +34,7 @@ class ItemColumn:
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
     """A column about what a model made of items: a column of its items, where they have it, or values made of its
-    result."""
+    result. Its head may name the `signature` of that."""
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
@@ -83,7 +83,7 @@ class Items:
         columns = [
             Column(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
             for column in self.columns
-            if not column.varies or first[column.name].n_unique() > 1
+            if column.name in first.columns and (not column.varies or first[column.name].n_unique() > 1)
         ]
         strips, remarks = [], {}
         for model, result in zip(models(results), results, strict=True):
@@ -91,7 +91,7 @@ class Items:
                 if column.values is None and column.name not in result.items.columns:
                     continue
                 values = result.items[column.name] if column.values is None else column.values(result)
-                head = _head(own, column.name)
+                head = _head(own.given(signature=result.signature), column.name)
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
             if said := self._remarks(result, own):
                 remarks[model] = pl.Series(said, dtype=pl.String)

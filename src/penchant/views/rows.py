@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -60,8 +61,12 @@ class Line:
         return self.source.model or str(self.row["comparison"])
 
     def at(self, **levels: object) -> Line | None:
-        """Return the row of the same source at the same levels except these, if there is one."""
-        return self.source.find({name: self.row[name] for name in self.source.names} | levels, self.row)
+        """Return the row of the same source at the same levels except these, if there is one; a level may be a tuple of
+        several, of which the first counts that there is."""
+        own = {name: self.row[name] for name in self.source.names}
+        options = [each if isinstance(each, tuple) else (each,) for each in levels.values()]
+        tried = (dict(zip(levels, each, strict=True)) for each in product(*options))
+        return next((line for each in tried if (line := self.source.find(own | each, self.row))), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +111,10 @@ def sources(results: Sequence[Result]) -> list[Source]:
 
 def parted(results: Sequence[Result], column: str) -> Iterator[tuple[str, list[Result]]]:
     """Yield each level of a column that items and summaries have, such as a data set, and the results of it alone."""
-    for level in dict.fromkeys(level for result in results for level in result.items[column]):
-        yield level, [_alone(result, column, level) for result in results]
+    inside = {level for result in results for level in result.items[column]}
+    for level in dict.fromkeys(level for result in results for level in result.summary[column]):
+        if level in inside:
+            yield level, [_alone(result, column, level) for result in results]
 
 
 def _alone(result: Result, column: str, level: str) -> Result:

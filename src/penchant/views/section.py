@@ -27,7 +27,7 @@ class Views:
     """The views of an instrument.
 
     `facts` are what its texts may name besides `signature` (of the first result), `items` (all, each once) and
-    `results`; those of differences may name the `signature` (of the first row).
+    `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison).
     """
 
     tables: tuple[TableSpec, ...]
@@ -69,5 +69,6 @@ def section(views: Views, text: Text) -> Section:
 
 
 def _of_difference(text: Text, comparison: pl.DataFrame) -> Text:
+    given = text.given(rows=comparison)
     signatures = comparison["signature"].head(1)
-    return text.given(signature=Signature.parse(signatures[0])) if len(signatures) else text
+    return given.given(signature=Signature.parse(signatures[0])) if len(signatures) else given

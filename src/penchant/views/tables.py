@@ -17,10 +17,12 @@ HEADS = {"holm": "p (Holm)", "comparison": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: a `key`, by which `text.yaml` has its head, and what stands in it."""
+    """A column: a `key`, by which `text.yaml` has its head, what stands in it, "" where there is nothing, and what is
+    shown instead of that."""
 
     key: str
     cell: Callable[[Line], Cell]
+    none: Cell = ""
 
 
 def level(name: str, key: str = "") -> Column:
@@ -38,9 +40,9 @@ def pair() -> Column:
     return Column("comparison", lambda line: line.model)
 
 
-def count(key: str = "n") -> Column:
-    """Return a column of numbers of items."""
-    return Column(key, lambda line: int(line["n"]))
+def count(key: str = "n", **levels: object) -> Column:
+    """Return a column of numbers of items, or of those at other levels."""
+    return _of(key, levels, lambda line: int(line["n"]), "")
 
 
 def whole(key: str) -> Column:
@@ -48,42 +50,45 @@ def whole(key: str) -> Column:
     return Column(key, lambda line: int(line["value"]))
 
 
-def number(key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, **levels: str) -> Column:
-    """Return a column of numbers with their intervals; where `levels` such as a measure are given at these and not at
-    the row's own, "–" where there is no such number. `star` marks those that were found by their adjusted p."""
+def number(
+    key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, counted: bool = False, **levels: object
+) -> Column:
+    """Return a column of numbers with their intervals, `counted` with their n, too; where `levels` such as a measure
+    are given at these and not at the row's own (a tuple is the first of several that there is), "–" where there is no
+    such number. `star` marks those that were found by their adjusted p."""
 
     def cell(line: Line) -> Cell:
         marked = star and line["p_holm"] <= DECIDES
-        return replace(estimate(line.row, form, scale=scale), star="*" if marked else "")
+        return replace(estimate(line.row, form, scale=scale, count=counted), star="*" if marked else "")
 
     return _of(key, levels, cell, Number())
 
 
-def p(key: str = "p", **levels: str) -> Column:
+def p(key: str = "p", **levels: object) -> Column:
     """Return the column of p-values, or of those at other levels."""
     return _of(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
-def adjusted(key: str = "holm", **levels: str) -> Column:
+def adjusted(key: str = "holm", **levels: object) -> Column:
     """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
     return _of(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
-def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Cell) -> Column:
+def _of(key: str, levels: dict[str, object], cell: Callable[[Line], Cell], none: Cell) -> Column:
     def at_levels(line: Line) -> Cell:
         found = line.at(**levels) if levels else line
-        return none if found is None else cell(found)
+        return "" if found is None else cell(found)
 
-    return Column(key, at_levels)
+    return Column(key, at_levels, none)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `columns` may depend on what there is. `first` are the keys of columns
-    that are shown before others where there is no room, `detail` as in `Table`, `short` the keys of columns for print,
-    which has a `title` and a `note` of its own under `short` in `text.yaml`. `of` makes rows of those of all models,
-    such as ranks. A column that is empty in every row is left out."""
+    that are shown before others where there is no room, `detail` as in `Table`, or whether these rows are one, `short`
+    the keys of columns for print, which has a `title` and a `note` of its own under `short` in `text.yaml`. `of` makes
+    rows of those of all models, such as ranks. A column that is empty in every row is left out."""
 
     name: str
     at: At
@@ -91,7 +96,7 @@ class TableSpec:
     by_model: bool = False
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
-    detail: bool = False
+    detail: bool | Callable[[Sequence[Line]], bool] = False
     of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
     short: tuple[str, ...] = ()
 
@@ -99,19 +104,22 @@ class TableSpec:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
-        rows = tuple(
-            Row(tuple(column.cell(line) for column in columns), line["signature"])
-            for line in (by_model if self.by_model else together(found, self.at))
-            if self.takes(line)
-        )
-        if not rows:
+        lines = [line for line in (by_model if self.by_model else together(found, self.at)) if self.takes(line)]
+        if not lines:
             return None
+        made = [(column, [column.cell(line) for line in lines]) for column in columns]
+        columns, cells = zip(*(each for each in made if any(cell != "" for cell in each[1])), strict=True)
+        shown = [
+            [column.none if cell == "" else cell for cell in of_one]
+            for column, of_one in zip(columns, cells, strict=True)
+        ]
+        rows = tuple(Row(row, line["signature"]) for row, line in zip(zip(*shown, strict=True), lines, strict=True))
         own = text.below("tables", self.name)
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in columns}
-        first = tuple(heads[key] for key in self.first)
-        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
-        table = replace(table, short=self._short(table, list(heads), own.below("short"))) if self.short else table
-        return table.only([i for i in range(len(heads)) if any(row.cells[i] != "" for row in rows)])
+        first = tuple(heads[key] for key in self.first if key in heads)
+        detail = self.detail(lines) if callable(self.detail) else self.detail
+        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), detail, first)
+        return replace(table, short=self._short(table, list(heads), own.below("short"))) if self.short else table
 
     def _short(self, table: Table, keys: Sequence[str], text: Text) -> Table:
         kept = [i for i, key in enumerate(keys) if key in self.short]

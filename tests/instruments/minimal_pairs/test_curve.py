@@ -8,7 +8,7 @@ import pytest
 from test_as_they_are import result
 
 from penchant.instruments.minimal_pairs.curve import ACQUIRED, curve
-from penchant.instruments.minimal_pairs.curve_section import finding
+from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 
 STEPS = (0, 10, 100, 1_000, 10_000)
 PAIRS = 24
@@ -44,7 +44,9 @@ def test_when_a_paradigm_is_acquired(shares: tuple[float, ...], step: int | None
     )
     row = found.filter(measure=ACQUIRED, normalise="none").row(0, named=True)
     assert row["note"] == said
-    (text,) = finding(found)
+    curves = MINIMAL_PAIRS.section.curves
+    assert curves is not None
+    (text,) = curves.finding(found)
     if step is None:
         assert math.isnan(row["value"])
         assert text.startswith("small acquires 0 of 1 paradigm. No step of acquisition: ") and " at step " not in text

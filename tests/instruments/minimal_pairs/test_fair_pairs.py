@@ -17,9 +17,10 @@ from transformers import AutoTokenizer
 from answers import Answer, refused
 from paths import ROOT, SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
-from penchant.instruments.minimal_pairs.fair_section import _open_ranks
-from penchant.instruments.minimal_pairs.fair_section import tables as fair_tables
+from penchant.instruments.minimal_pairs.fair_views import open_ranks
+from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS
 from penchant.study.results import read_outcome
+from penchant.views.rows import compared
 
 Program = Callable[..., Answer]
 Zoo = Callable[[str], Path]
@@ -286,7 +287,7 @@ def test_pairs_of_both_sets_are_found_by_their_sentences(zoo: Zoo, tmp_path: Pat
     assert gain["value"] == pytest.approx(means["fair"] - means["original"])
     assert gain["n"] == 48 and "20 of 28 fair pairs are among the 40 original ones" in gain["note"]
     assert rows.filter(measure="share of fair pairs that are original pairs")["value"].item() == 20 / 28
-    (ranked, *_) = fair_tables([found])
+    (ranked, *_) = FAIR_PAIRS.section.tables([found])
     assert str(ranked.rows[0].cells[-1]) == "71.4 (20)"
 
 
@@ -355,13 +356,17 @@ def test_ranks_stay_open_where_no_difference_is_told() -> None:
             for pair, bounds in zip(("a − b", "a − c", "b − c"), found, strict=True)
         ]
     )
-    (shown,) = _open_ranks(table)
-    cells = {row.cells[1]: [str(cell) for cell in row.cells[2:]] for row in shown.rows}
-    assert [row.signature for row in shown.rows] == ["a − b original", "a − b original", "a − c original"]
+    ends = [f"{end}_{name}" for name in ("original", "fair") for end in ("best", "worst")]
+
+    def ranks(comparison: pl.DataFrame) -> dict[str, tuple[int, ...]]:
+        (source,) = open_ranks(compared(comparison))
+        return {row["named"]: tuple(row[end] for end in ends) for row in source.frame.iter_rows(named=True)}
+
+    (source,) = open_ranks(compared(table))
+    assert source.frame["signature"].to_list() == ["a − b original", "a − b original", "a − c original"]
     # original: a leads both, b and c are not told apart; fair: b leads a and c, a and c are not told apart.
-    assert cells == {"a": ["[1, 1]", "[2, 3]"], "b": ["[2, 3]", "[1, 1]"], "c": ["[2, 3]", "[2, 3]"]}
+    assert ranks(table) == {"a": (1, 1, 2, 3), "b": (2, 3, 1, 1), "c": (2, 3, 2, 3)}
     alone = [row("a − b", 0.02, 0.4, name) for name in pairs_of]
     others = [row(pair, -0.1, 0.1, name) for name in pairs_of for pair in ("a − c", "b − c")]
-    (two,), (three,) = _open_ranks(pl.DataFrame(alone)), _open_ranks(pl.DataFrame([*alone, *others]))
-    assert [str(cell) for cell in two.rows[0].cells[2:]] == ["[1, 1]"] * 2
-    assert [str(cell) for cell in three.rows[0].cells[2:]] == ["[1, 3]"] * 2
+    assert ranks(pl.DataFrame(alone))["a"] == (1, 1, 1, 1)
+    assert ranks(pl.DataFrame([*alone, *others]))["a"] == (1, 3, 1, 3)

@@ -23,6 +23,7 @@ from answers import Answer, refused
 from penchant.errors import DataError, StudyError
 from penchant.instruments.minimal_pairs import human_estimates
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
+from penchant.instruments.minimal_pairs.fixed import MEAN
 from penchant.instruments.minimal_pairs.human import JUDGED, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
@@ -30,7 +31,6 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     CORRELATIONS,
     HUMAN_ACCURACY,
     JUDGED_ACCURACY,
-    MEAN,
     MINUS_PEOPLE,
 )
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS

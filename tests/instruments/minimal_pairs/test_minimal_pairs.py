@@ -20,11 +20,9 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from penchant.errors import MethodError, ModelError, StudyError
-from penchant.instruments.minimal_pairs import charts, differences, section
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.estimates import credits, deltas
-from penchant.instruments.minimal_pairs.finding import finding
-from penchant.instruments.minimal_pairs.lines import line_fits
+from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.records import Signature
 from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm
@@ -32,6 +30,7 @@ from penchant.wording.phrases import Note, read_notes
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
+SECTION = MINIMAL_PAIRS.section
 
 
 @pytest.fixture
@@ -61,7 +60,7 @@ def scored(rows: list[tuple[str, float, float, int, int]], dataset: str = "d", p
 
 
 def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
-    fields = {"data": "d#1", "normalise": "none,mean,pen", "acceptable": "sent_more", **more}
+    fields = {"data": "d#1", "normalise": "none,mean,pen", "method": "lp", "acceptable": "sent_more", **more}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=1000, seed=0, **fields)
     chosen = {name: value for name, value in fields.items() if name in ("method", "ties", "space", "acceptable")}
     chosen["normalise"] = fields["normalise"].split(",")  # type: ignore[assignment]
@@ -202,7 +201,7 @@ def test_stereotype_scores_are_tested_against_50() -> None:
     reach = stats.t.ppf(0.975, 2) * error
     ends = tuple(100 / (1 + math.exp(-(math.log(7 / 3) + side * reach))) for side in (-1, 1))
     assert (whole["low"], whole["high"]) == pytest.approx(ends)
-    tables = {table.name: table for table in section.tables([result(pl.concat(parts))])}
+    tables = {table.name: table for table in SECTION.tables([result(pl.concat(parts))])}
     assert tables["stereotype"].columns[-1] == "p" and tables["stereotype-by-kind"].columns[-2:] == ("p", "p (Holm)")
 
 
@@ -359,13 +358,10 @@ class TestComparison:
             assert [row[name] for name in counts] == expected
         swapped = pc.compare(result(scored(self.ROWS_B), "b"), result(scored(self.ROWS_A), "a"))
         assert swapped["second_better"].to_list() == table["first_better"].to_list()
-        shown = {each.name: each for each in differences.compared(table)}
+        shown = {each.name: each for each in SECTION.compared(table)}
         for name in ("differences", "differences-by-paradigm"):
             assert {"first better", "second better"} < set(shown[name].columns)
-            assert "McNemar's b and c" in shown[name].note
             assert "scores differ" not in shown[name].columns
-        older = {each.name: each for each in differences.compared(table.drop(counts))}
-        assert "first better" not in older["differences"].columns
 
     def test_pairs_of_equal_length_by_paradigm(self) -> None:
         """Worked by hand, with Holm's correction over those of equal length alone."""
@@ -380,7 +376,7 @@ class TestComparison:
         assert equal["p_holm"].to_list() == pytest.approx([2 * 0.5**3] * 2)
         every = table.filter(scope="paradigm", split="all", normalise="none")
         assert every["p_holm"].to_list() == pytest.approx(holm(every["p"].to_list()).tolist())
-        by_paradigm = differences.compared(table)[-1]
+        by_paradigm = SECTION.compared(table)[-1]
         lengths = by_paradigm.columns.index("lengths")
         assert [row.cells[lengths] for row in by_paradigm.rows[:5]] == ["all"] * 3 + ["A=U under both"] * 2
         alike = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
@@ -390,7 +386,7 @@ class TestComparison:
         ours = [("p", 1.0, 0.0, n, 5) for n in [5] * 30 + [6] * 10]
         theirs = [("p", 0.0, 1.0, n, 5) for n in [5] * 30 + [6] * 10]
         each = [result(scored(rows), model) for rows, model in ((ours, "a"), (theirs, "b"))]
-        assert "n = 30 pairs of equal token length" in finding(each, pc.compare(*each))[1]
+        assert "n = 30 pairs of equal token length" in SECTION.finding(each, pc.compare(*each))[1]
 
     def test_methods_that_differ_are_noted(self) -> None:
         one = result(scored(self.ROWS_A), "a", method="lp")
@@ -417,7 +413,7 @@ class TestComparison:
         assert set(table["comparison"]) == {"m (method:pll) − m (method:aul)"}
         assert value(table, scope="overall", split="all")["scores_differ"] == 12
         assert not any("scored-differently" in notes for notes in table["notes"])
-        overall = differences.compared(table)[0]
+        overall = SECTION.compared(table)[0]
         lengths = [row.cells[overall.columns.index("lengths")] for row in overall.rows]
         assert lengths == ["all", "all", "A=U", "A=U"]  # for other paradigms, and as they are
         assert [row.cells[overall.columns.index("scores differ")] for row in overall.rows] == [12, 12, 12, 12]
@@ -468,15 +464,17 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     error = means.std(ddof=1) / math.sqrt(5) / (mean * (1 - mean))
     p = 2 * stats.t.sf(abs(math.log(mean / (1 - mean))) / error, 4)
     assert overall["p"] == pytest.approx(p) and (overall["tests"], overall["test_family"]) == (1, "alone")
-    (said,) = [text for text in finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
+    (said,) = [text for text in SECTION.finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
     assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p4", "p5"]
     assert "; in the other 1 of 5 paradigms (p2) it cannot be told apart from 50%; below 50%, where the " in said
     assert said.endswith("the unacceptable sentence is preferred, or the two stand in each other's column: p3.")
-    table = next(each for each in section.tables([one]) if each.name == "by-paradigm")
+    table = next(each for each in SECTION.tables([one]) if each.name == "by-paradigm")
     shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
     assert shown == [P(p) for p in found["p_holm"]]
     undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
-    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms (p and q)." in finding([undecided], None)
+    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms (p and q)." in SECTION.finding(
+        [undecided], None
+    )
 
 
 def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
@@ -484,13 +482,13 @@ def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
     theirs = [(f"p{i}", *((0.0, 1.0) if i < 4 else (1.0, 0.0)), 5, 5) for i in range(6) for _ in range(20)]
     each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "BERT"), (theirs, "b"))]
     comparison = pc.compare(*each)
-    (last,) = (told for told in finding(each, comparison) if told.startswith("Difference of accuracy"))
+    (last,) = (told for told in SECTION.finding(each, comparison) if told.startswith("Difference of accuracy"))
     assert last.startswith("Difference of accuracy, BERT − b, by paradigms: p0 +100.0 points [")
     assert "p2 +100.0" in last and "p3 " not in last
     assert last.endswith(
         "1 more in the table by paradigm; in the other 2 of 6 paradigms (p4 and p5) it cannot be told apart from 0."
     )
-    same = finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
+    same = SECTION.finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
     assert "Difference of accuracy, BERT − b: cannot be told apart from 0 in any of 6 paradigms." in same
 
 
@@ -503,7 +501,7 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
     theirs = [("p", 0.0, 1.0, 5, 5)] * 20 + [("p", 1.0, 0.0, 5, 6)] * 20 + [("q", 1.0, 0.0, 5, 5)] * 20
     each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "m"), (theirs, "b"))]
     comparison = pc.compare(*each)
-    told = finding(each, comparison)
+    told = SECTION.finding(each, comparison)
     (line,) = (text for text in told if text.startswith("For these paradigms, m prefers"))
     assert "n = 40 pairs of equal token length" in line
     (last,) = (text for text in told if text.startswith("Difference of accuracy"))
@@ -523,7 +521,9 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
         for rows in (ours, theirs)
     ]
     lacking = [result(scored(rows), model, method="lp") for rows, model in zip(unlike, ("m", "b"), strict=True)]
-    (last,) = (text for text in finding(lacking, pc.compare(*lacking)) if text.startswith("Difference of accuracy"))
+    (last,) = (
+        text for text in SECTION.finding(lacking, pc.compare(*lacking)) if text.startswith("Difference of accuracy")
+    )
     assert last.endswith("no pair of q has equal token length.")
 
 
@@ -537,14 +537,14 @@ def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:
             ),
         ]
     )
-    said = finding([result(items, "m", method="lp")], None)
+    said = SECTION.finding([result(items, "m", method="lp")], None)
     assert any(text.startswith("Stereotype score of m, by kinds of bias: age 100.0% [") for text in said)
 
 
 def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:
-    table = line_fits([result(scored([("p", float(i % 3 == 0), 0.5, 5 + i % 4, 5) for i in range(80)]), "m")])[0]
+    found = result(scored([("p", float(i % 3 == 0), 0.5, 5 + i % 4, 5) for i in range(80)]), "m")
+    (table,) = (each for each in SECTION.tables([found]) if each.name == "line-fit")
     assert table.columns[-5:] == ("log-odds per token", "χ², fit", "df, fit", "p, fit", "p, fit (Holm)")
-    assert "of the fit, not of the slope" in table.note
 
 
 def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:
@@ -578,7 +578,7 @@ ROWS = [(f"p{i % 3}", float(i % 5), 2.0, 4 + (i % 3 == 0) - (i % 7 == 0), 4) for
 
 def drawn(results: list[pc.Result]) -> dict[str, Any]:
     """The charts of the section by name."""
-    return {figure.name: figure.chart for figure in charts.figures(results)}
+    return {figure.name: figure.chart for figure in SECTION.figures(results)}
 
 
 class TestCharts:
@@ -637,12 +637,12 @@ class TestCharts:
     def test_every_data_set_has_its_own(self) -> None:
         both = pl.concat([scored(ROWS, "one"), scored(ROWS, "two")])
         kinds = ("accuracy", "length", "tokens")
-        assert list(drawn([result(both)])) == [f"{kind}-{name}" for name in ("one", "two") for kind in kinds]
+        assert list(drawn([result(both)])) == [f"{kind}-{place}" for kind in kinds for place in (1, 2)]
 
     def test_they_are_drawn(self) -> None:
         lone = [("only", 1.0, 0.0, 4, 4)]
         for rows in (ROWS, lone):
-            for figure in charts.figures([result(scored(rows), "mod<el")]):
+            for figure in SECTION.figures([result(scored(rows), "mod<el")]):
                 svg = figure.svg()
                 assert svg.startswith("<svg")
                 assert "mod&lt;el" in svg
@@ -664,7 +664,7 @@ def test_length_adjustment_holds_where_the_log_odds_bend_and_the_line_is_caution
     line = value(found.summary, measure="lack of fit of the line", **where)
     assert line["p_holm"] < 1e-6 and line["test"].endswith("2 df")
     assert any("a line in |A|−|U| does not fit its pairs (p ≤" in caution for caution in found.cautions)
-    (table,) = (table for table in section.tables([found]) if table.name == "line-fit")
+    (table,) = (table for table in SECTION.tables([found]) if table.name == "line-fit")
     assert [str(cell) for cell in table.rows[0].cells][-3] == "2"
 
 

@@ -6,14 +6,14 @@ are so few, the same number is also given for these paradigms as they are, over 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penchant.records import Estimate
-from penchant.report.finding import Estimated, Shown, levels
+from penchant.report.finding import Estimated
 from penchant.stats.fixed_strata import fixed_strata_share
 from penchant.wording.phrases import Method, Note, read_method
 
@@ -21,12 +21,24 @@ FEW = 10
 """So many paradigms are enough to speak of others like them alone."""
 AS_THEY_ARE = "as they are"
 """The scope of estimates about the paradigms that there are."""
+MEAN = "mean {} over {}"
+"""What the mean of a measure over groups is called."""
 _GROUPS = ("paradigms", "bias types")
 
 
 def fixed(measure: str, noun: str) -> str:
     """The name of a measure where the paradigms are no sample; `noun` is what they are called."""
     return f"{measure}, {noun} {AS_THEY_ARE}"
+
+
+def of_groups(measure: str) -> tuple[str, ...]:
+    """Return the names that a measure may have where the groups are no sample."""
+    return tuple(fixed(measure, noun) for noun in _GROUPS)
+
+
+def over_groups(measure: str) -> tuple[str, ...]:
+    """Return the names of a measure within one group, and of its mean over several."""
+    return (measure, *(MEAN.format(measure, noun) for noun in _GROUPS))
 
 
 def is_fixed(measure: str) -> bool:
@@ -66,15 +78,6 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
     return replace(estimate, low=low, high=high, test=test).noted(Note("minimal_pairs.alike", noun=noun))
 
 
-# In words ------------------------------------------------------------------------------------------------------------
-
-
-def drawn(rows: Iterable[Estimated]) -> str:
-    """Name the groups that some estimates take for a sample of others; empty where there are none."""
-    number, noun = next(filter(None, map(sampled, rows)), (0, ""))
-    return f"for {noun} like these {number}" if noun else ""
-
-
 def sampled(row: Estimated) -> tuple[int, str] | None:
     """The number of groups that an estimate takes for a sample, and what they are called; None where it does not."""
     method = read_method(row["method"] or "")
@@ -83,35 +86,3 @@ def sampled(row: Estimated) -> tuple[int, str] | None:
     params = {} if method is None else method.params
     pairs = [[params.get(name), params.get("noun")] for name in ("clusters", "strata", "items", "units")]
     return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in _GROUPS), None)
-
-
-def these(rows: Sequence[Estimated]) -> str:
-    """The same of estimates about the groups that there are."""
-    return f"for these {_noun(rows[0])}" if rows else ""
-
-
-def _noun(row: Estimated) -> str:
-    return str(row["measure"]).rpartition(", ")[2].removesuffix(f" {AS_THEY_ARE}")
-
-
-def levels_of(
-    start: str,
-    rows: Iterable[tuple[str, Estimated | None]],
-    fixed: Iterable[tuple[str, Estimated | None]],
-    how: Shown,
-    apart: str = "50%",
-    *,
-    place: str = "",
-) -> Iterator[str]:
-    """The number of each model in one or two sentences: where groups are few, first of these very groups; then of
-    others like them. `start` says what the number is, `place` of which data set, if of several."""
-    known, few = ([(model, row) for model, row in each if row is not None] for each in (rows, fixed))
-    for group, over in ((few, these([row for _, row in few])), (known, drawn(row for _, row in known))):
-        if each := levels(group, how, apart):
-            yield f"{', '.join(filter(None, [start, over])) if start else capital(over)}: {each}"
-            start = place
-
-
-def capital(text: str) -> str:
-    """A text with a capital letter at its head."""
-    return f"{text[:1].upper()}{text[1:]}"

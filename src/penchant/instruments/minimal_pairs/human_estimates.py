@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from penchant.counting import counted, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, credits, deltas, mean_credit
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, MEAN, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.settings import PairSettings
@@ -39,7 +39,6 @@ EQUAL_LENGTH = "A=U"
 """The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
 _SHOWN = 5
 """Paradigms that a caution names."""
-MEAN = "mean {} over {}"
 FEWEST_OF_A_MAJORITY = 2
 """Raters of the median pair below whom nobody is in a majority."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05

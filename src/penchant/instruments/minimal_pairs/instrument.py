@@ -1,32 +1,26 @@
 """The entry points of minimal pairs and fair minimal pairs."""
 
+from dataclasses import replace
+
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.minimal_pairs import charts, differences, fair_prose, fair_section, judging, prose, section
+from penchant.instruments.minimal_pairs import fair_views, judging
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.curve import curve
-from penchant.instruments.minimal_pairs.curve_section import CURVES
+from penchant.instruments.minimal_pairs.curve_views import curves
 from penchant.instruments.minimal_pairs.fair import FairPairs
-from penchant.instruments.minimal_pairs.finding import fair_finding, finding
 from penchant.instruments.minimal_pairs.human import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
-from penchant.report.sections import Section
+from penchant.instruments.minimal_pairs.views import VIEWS
+from penchant.views.section import section
+from penchant.wording.templates import Text
+
+_TEXT = Text.of(MinimalPairs.folder())
 
 MINIMAL_PAIRS = Instrument(
     probe=MinimalPairs,
     compare=compare,
-    section=Section(
-        "Minimal pairs",
-        "Which sentence of each pair does the model prefer, and how much of that is token length?",
-        section.tables,
-        differences.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        finding,
-        CURVES,
-    ),
+    section=replace(section(VIEWS, _TEXT.below("pairs")), curves=curves(_TEXT.below("curve"))),
     template="template",
     formats={
         "BLiMP": "JSON lines: sentence_good, sentence_bad, UID, linguistics_term",
@@ -46,17 +40,7 @@ MINIMAL_PAIRS = Instrument(
 FAIR_PAIRS = Instrument(
     probe=FairPairs,
     compare=compare,
-    section=Section(
-        "Fair minimal pairs",
-        "Does the order of models change when both sentences of every pair have equal numbers of tokens?",
-        fair_section.tables,
-        fair_section.compared,
-        fair_section.figures,
-        section.items,
-        fair_prose.methods,
-        fair_prose.limits,
-        fair_finding,
-    ),
+    section=section(fair_views.VIEWS, _TEXT.below("fair")),
     template="fair_template",
     schemas={"grammar": GrammarFile},
     references="references.bib",

@@ -1,0 +1,176 @@
+"""What a report shows of the checkpoints of a training; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
+from penchant.instruments.minimal_pairs.estimates import ACCURACY
+from penchant.report.drawing import alt
+from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.finding import measured, sentences
+from penchant.report.sections import Curves
+from penchant.report.tables import Number, Table
+from penchant.views import tables
+from penchant.views.figures import figure
+from penchant.views.rows import FIRST, At, Source
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, number, p
+from penchant.wording.phrases import Note, notes_of, read_method
+from penchant.wording.templates import Text
+
+_BESIDE = 3
+"""Panels beside each other."""
+_WIDTH, _HEIGHT = 190, 120
+_WIDE = 20
+"""The ratio of the last step to the first from which on the axis is logarithmic."""
+_BLUE, _RED = COLOURS[0], COLOURS[1]
+_KEY = (level("family", "training"), level("dataset", "data"), level("group"), level("normalise", "score"))
+_TABLES = (
+    TableSpec(
+        "acquired",
+        At(measure=ACQUIRED),
+        (
+            *(*_KEY, number("acquired", ",.0f"), number("before", ".1f", scale=100, measure=BEFORE)),
+            *(number("after", ".1f", scale=100, measure=AFTER), p(), adjusted(), count("pairs")),
+        ),
+        first=("acquired", "before", "after"),
+    ),
+    TableSpec(
+        "curve",
+        At(measure=ACCURACY, normalise=FIRST),
+        (
+            *(*_KEY, Column("step", lambda line: f"{line['step']:,}"), count("pairs")),
+            number("accuracy", ".1f", scale=100),
+        ),
+        detail=True,
+    ),
+)
+
+
+def curves(text: Text) -> Curves:
+    """Return how checkpoints are shown, in the words of a text."""
+
+    def shown(curve: pl.DataFrame) -> list[Table]:
+        return tables.tables(_TABLES, [Source("", curve)], text)
+
+    def drawn(curve: pl.DataFrame) -> list[Figure]:
+        return list(_figures(curve, text))
+
+    def methods(curve: pl.DataFrame) -> list[str]:
+        rows = curve.filter(measure=ACQUIRED)
+        method, test = (next(filter(None, map(read_method, rows[name])), None) for name in ("method", "test_method"))
+        return text.given(method=method, test=test and test.with_(two_sided=None)).paragraphs("prose", "methods")
+
+    def limits(curve: pl.DataFrame) -> list[str]:
+        return text.paragraphs("prose", "limits")
+
+    return Curves(lambda curve: sentences(*_acquired(curve, text)), shown, drawn, methods, limits)
+
+
+def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
+    """Yield which paradigms each training acquires, at which step, and why the others have none; by the first score."""
+    rows = curve.filter((pl.col("measure") == ACQUIRED) & (pl.col("normalise") == curve["normalise"][0]))
+    several = rows["dataset"].n_unique() > 1
+    for (family, name), part in rows.group_by(["family", "dataset"], maintain_order=True):
+        steps = [
+            {"group": row["group"], "n": row["n"], "step": Number(row["value"], row["low"], row["high"], form=",.0f")}
+            for row in measured(part.iter_rows(named=True))
+        ]
+        reasons = Counter(
+            str(reason.with_(step=None)) for row in part.iter_rows(named=True) for reason in _reasons(row)
+        )
+        facts = {"family": family, "name": name, "several": several, "steps": steps, "of": len(part)}
+        yield text.get("prose", "finding", **facts, reasons=reasons.most_common())
+
+
+def _reasons(row: Mapping[str, Any]) -> list[Note]:
+    """Return why a paradigm has no step of acquisition; nothing where it has one."""
+    return [note.params["reason"] for note in notes_of(row) if note.code == NO_STEP]
+
+
+def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
+    """Yield for each training and data set a panel for every paradigm, of the first score."""
+    first = curve.filter(pl.col("normalise") == curve["normalise"][0])
+    parts = list(first.group_by(["family", "dataset"], maintain_order=True))
+    for place, ((family, name), part) in enumerate(parts, 1):
+        rows = part.filter(measure=ACCURACY)
+        steps = {row["group"]: row for row in part.filter(measure=ACQUIRED).iter_rows(named=True)}
+        axis = _axis(rows["step"].unique().sort().to_list())
+        panels = [
+            _panel(str(paradigm), of_one, steps[paradigm], axis)
+            for (paradigm,), of_one in rows.group_by("group", maintain_order=True)
+        ]
+        own = text.given(family=family, name=name, checkpoints=rows["step"].n_unique())
+        drawn = figure("curve", alt.concat(*panels, columns=_BESIDE), own, "paradigm", "acquired")
+        yield replace(drawn, name=f"curve-{place}") if len(parts) > 1 else drawn
+
+
+def _axis(steps: Sequence[int]) -> alt.X:
+    """Return the axis of steps: logarithmic where they span orders of magnitude, linear near a step 0."""
+    positive = [step for step in steps if step > 0]
+    wide = max(positive) >= _WIDE * min(positive)
+    kind: Any = ("symlog" if 0 in steps else "log") if wide else "linear"
+    scale = alt.Scale(type=kind, domain=[steps[0], steps[-1]], nice=False)
+    labels = alt.Axis(format="~s", labelOverlap=True, grid=False, **({"values": _ticks(steps)} if wide else {}))
+    return alt.X("step:Q", title="step", scale=scale, axis=labels)
+
+
+def _ticks(steps: Sequence[int]) -> list[int]:
+    """Return 0 and the powers of ten within the steps; where these are few, the steps themselves."""
+    powers = [10**n for n in range(round(math.log10(steps[-1])) + 1) if steps[0] <= 10**n <= steps[-1]]
+    return [*([0] if steps[0] == 0 else []), *powers] if len(powers) > 1 else list(steps)
+
+
+def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) -> alt.LayerChart:
+    """Return the curve of one paradigm."""
+    points = rows.select(
+        "step",
+        "n",
+        pl.lit(paradigm).alias("paradigm"),
+        *((100 * pl.col(name)).alias(name) for name in ("value", "low", "high")),
+    )
+    base = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x)
+    y = alt.Y(
+        "value:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(values=[0, 25, 50, 75, 100])
+    )
+    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(
+        y=alt.Y("low:Q", title="accuracy, %"), y2="high:Q"
+    )
+    line = base.mark_line(strokeWidth=1.5, color=_BLUE).encode(y=y)
+    dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
+        y=y,
+        tooltip=[
+            "paradigm:N",
+            alt.Tooltip("step:Q", format=","),
+            alt.Tooltip("value:Q", title="accuracy", format=".1f"),
+            alt.Tooltip("low:Q", title="from", format=".1f"),
+            alt.Tooltip("high:Q", title="to", format=".1f"),
+            alt.Tooltip("n:Q", title="pairs"),
+        ],
+    )
+    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
+    layers = [half, *_mark(step, x), band, line, dots]
+    told = f"at {Number(step['value'], step['low'], step['high'], form=',.0f')}"
+    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else told
+    title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
+    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=title)
+
+
+def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
+    """Return the step of acquisition with its interval; nothing where there is none."""
+    if math.isnan(step["value"]):
+        return []
+    place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}
+    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title="accuracy, %"), y2="top:Q")
+    start = x.copy()
+    start.shorthand = "low:Q"
+    return [
+        base.mark_rect(opacity=0.18, color=_RED, aria=False).encode(x=start, x2="high:Q"),
+        base.mark_rule(strokeWidth=1.5, color=_RED, aria=False).encode(x=x),
+    ]

@@ -1,0 +1,144 @@
+"""Figures of token lengths: accuracy by their difference, and how many pairs have which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from penchant.counting import for_one
+from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE, SPLITS
+from penchant.records import Result
+from penchant.report import figures
+from penchant.report.drawing import alt
+from penchant.report.figures import FAINT
+from penchant.views.rows import sources
+from penchant.wording.templates import Text
+
+SCORES = {
+    "none": "#0072B2",
+    "mean": "#D55E00",
+    "pen": "#009E73",
+    "slln": "#CC79A7",
+    "slor": "#E69F00",
+    "pmi": "#56B4E9",
+}
+"""The colours of scores."""
+FEWEST = 50
+"""Fewest pairs that a difference of lengths must have to be drawn."""
+
+
+def accuracy_by_length(
+    summary: pl.DataFrame,
+    *,
+    fewest: int = FEWEST,
+    title: str = "Accuracy by difference of token lengths",
+    pair: tuple[str, str] = ("acceptable", "unacceptable"),
+) -> alt.LayerChart:
+    """Accuracy against |A|−|U| for each normalisation, with intervals, from the summary of one data set and model.
+    `pair` says what the sentences A and U are. Differences that fewer than `fewest` pairs have are left out; the
+    caption says how many pairs that is."""
+    rows = _by_difference(summary)
+    shown = rows.filter(pl.col("n") >= fewest).with_columns(
+        pl.col("split").cast(pl.Int32).alias("difference"),
+        (100 * pl.col("value")).alias("accuracy"),
+        (100 * pl.col("low")).alias("from"),
+        (100 * pl.col("high")).alias("to"),
+        pl.col("normalise").alias("score"),
+    )
+    rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
+    caption = _rare(int(rare["n"].sum()), fewest)
+    names = [how for how in SCORES if how in set(shown["score"])]
+    shades = alt.Scale(domain=names, range=[SCORES[how] for how in names])
+    colour = alt.Color("score:N", sort=names, scale=shades)
+    steps = shown["difference"].max() or 0, shown["difference"].min() or 0
+    # The scores stand side by side at each difference, so that none hides the interval of another.
+    shift = {name: 0.06 * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
+    beside = shown.with_columns((pl.col("difference") + pl.col("score").replace_strict(shift)).alias("x"))
+    base = alt.Chart(
+        alt.InlineData(beside.select("x", "difference", "accuracy", "from", "to", "score", "n").to_dicts())
+    )
+    x = alt.X(
+        "x:Q",
+        title=f"|A| − |U|, tokens of the {pair[0]} minus the {pair[1]} sentence",
+        axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+        scale=alt.Scale(domain=[float(steps[1]) - 0.3, float(steps[0]) + 0.3], nice=False),  # type: ignore[arg-type]
+    )
+    y = alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]))
+    lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour.legend(None))
+    whiskers = base.mark_rule(aria=False).encode(x=x, y="from:Q", y2="to:Q", color=colour.legend(None))
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=x,
+        y=y,
+        color=alt.Color("score:N", title="score", sort=names, scale=shades),
+        shape=alt.Shape("score:N", sort=names, legend=None),
+        tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
+    )
+    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
+    layers = alt.layer(half, whiskers, lines, points).resolve_legend(color="independent")
+    return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
+
+
+def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
+    """Return accuracy against |A|−|U| for the models that have more than one point to show; None where none has."""
+    curves = [source for source in sources(results) if _steps(source.frame) > 1]
+    pair = text.facts["sides_of"][text.facts["level"]]
+    panels = [
+        accuracy_by_length(source.frame, title=source.model, pair=pair).properties(width=340) for source in curves
+    ]
+    return alt.concat(*panels, columns=2) if panels else None
+
+
+def _rare(pairs: int, fewest: int) -> str:
+    """Return what is not drawn for being rare; empty for nothing."""
+    rare = f"{pairs} {for_one(pairs, 'pairs')} with differences rarer than {fewest} pairs"
+    return f"{rare} {for_one(pairs, 'are')} not shown" if pairs else ""
+
+
+def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return the accuracies by |A|−|U|, over all pairs of a data set."""
+    return summary.filter(measure=BY_DIFFERENCE, scope="overall")
+
+
+def _steps(summary: pl.DataFrame) -> int:
+    """Return the number of differences of length that enough pairs have to be drawn."""
+    return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique())
+
+
+def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
+    """Return the number of pairs by |A|−|U|, with a row of bars for each tokenizer."""
+    rows = []
+    for source in sources(results):
+        model, steps = source.model, _by_difference(source.frame)
+        first = steps.filter(pl.col("normalise") == pl.col("normalise").first())
+        for step, n in first.select("split", "n").iter_rows():
+            difference = int(step)
+            kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
+            place = {"from": difference - 0.45, "to": difference + 0.45, "none": 0}
+            said = f"{model}, |A|−|U| {difference}: {n} {for_one(n, 'pairs')}"
+            rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
+    names = [source.model for source in sources(results)]
+    most = max((row["pairs"] for row in rows), default=0)
+    whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # there is no half a pair
+    scale = alt.Scale(domain=list(SPLITS), range=list(figures.COLOURS[: len(SPLITS)]))
+    return (
+        alt.Chart(alt.InlineData(rows))
+        # A bar between two places on x would be taken for a horizontal one, as thin as a dash; hence all four sides.
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "from:Q",
+                title="|A| − |U|, tokens",
+                axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+            ),
+            x2="to:Q",
+            y=alt.Y("none:Q", title="pairs", axis=whole),
+            y2="pairs:Q",
+            description="said:N",
+            color=alt.Color("lengths:N", title="token lengths", sort=list(SPLITS), scale=scale),
+            row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
+            tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
+        )
+        .properties(width=520, height=110)
+    )

@@ -1,0 +1,241 @@
+"""The finding of minimal pairs: how often each model prefers the acceptable sentence, how far token length moves that,
+and how models and people differ in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.compare import EQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, GAP, HALF, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, sampled
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.human_estimates import (
+    AGAINST_MAJORITY,
+    ALPHAS,
+    CEILING,
+    MINUS_PEOPLE,
+    RAW,
+    lone,
+)
+from penchant.instruments.minimal_pairs.sets import by_set
+from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
+from penchant.records import Result, Signature
+from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
+from penchant.views.rows import FIRST, At, Line, Source, compared, sources
+from penchant.wording.templates import Text
+
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
+_STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
+POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
+_ALPHA = Shown("+.2f", "pairs")
+Named: TypeAlias = tuple[str, Line]
+"""A model and a number of it."""
+
+
+def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield what is found of each data set, of the first score; then what people and models share."""
+    words = text.below("prose", "finding")
+    sets = by_set(results)
+    several = len(sets) > 1
+    rest = len(sets) - MOST
+    parts = []
+    for name, having in list(sets.items())[:MOST]:
+        own = words.given(name=name, several=several)
+        found = [_of_set(source, name) for source in sources(having)]
+        pairs = None if comparison is None else comparison.filter(dataset=name)
+        parts.append(_Part(name, having, found, pairs, own))
+    yield from (said for part in parts for said in part.of_models())
+    yield words.get("more-sets", rest=rest) if rest > 0 else ""
+    yield from (said for part in parts for said in part.of_people())
+
+
+def _of_set(source: Source, name: str) -> Source:
+    return replace(source, frame=source.frame.filter(dataset=name))
+
+
+def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: str, words: Text) -> Iterator[str]:
+    """Yield the number of each model in one or two sentences: where groups are few, first of these very groups; then of
+    others like them. The words say what the number is (`start`), and of which data set if of several (`again`)."""
+    start = "start"
+    for group, over in ((list(fixed), True), (list(rows), False)):
+        if each := levels([(model, line.row) for model, line in group], how, apart):
+            of = _groups([line.row for _, line in group], words, these=over)
+            yield words.get(start, over=of, each=each)
+            start = "again"
+
+
+def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> str:
+    """Return which groups some estimates are about: these very ones, or others like so many; "" for none."""
+    n, noun = next(filter(None, map(sampled, rows)), (0, ""))
+    if these:
+        noun = str(rows[0]["measure"]).rpartition(", ")[2].removesuffix(f" {AS_THEY_ARE}")
+    return words.get("over", noun=noun, n=n, these=these) if noun else ""
+
+
+class _Part:
+    """What is found of one data set."""
+
+    def __init__(
+        self, name: str, results: Sequence[Result], found: Sequence[Source], pairs: pl.DataFrame | None, words: Text
+    ) -> None:
+        self.results, self.found, self.pairs = results, found, pairs
+        self.kinds = of_stereotypes(results[0].summary, name)
+        self.measure = STEREOTYPE if self.kinds else ACCURACY
+        self.words = words.given(kinds=self.kinds)
+
+    def _rows(self, **levels: object) -> list[Named]:
+        """Return the first number of each model at some levels."""
+        lines = ((source.model, source.only(At(**levels))) for source in self.found)
+        return [(model, found[0]) for model, found in lines if found]
+
+    def of_models(self) -> Iterator[str]:
+        """Yield how far accuracy moves with length, where it does first; the shares; the differences; and in which
+        paradigms a share is not one half."""
+        clear, gaps = self._gaps()
+        yield gaps if clear else ""
+        how = _STEREOTYPE if self.kinds else _SHARE
+        rows = self._rows(measure=self.measure, scope=("overall", "stereotype"), group=ALL, split=ALL)
+        fixed = self._rows(measure=of_groups(self.measure), scope=AS_THEY_ARE)
+        yield from levels_of(rows, fixed, how, "50%", self.words.below("share"))
+        if self.pairs is not None:
+            yield from ordered(self.pairs, self.words.below("differences"))
+            yield from self._paradigms_apart(self.pairs)
+        yield "" if clear else gaps
+        yield from self._by_paradigm()
+
+    def _gaps(self) -> tuple[bool, str]:
+        """Return whether accuracy is told to move with token length, and how far it lies from that of pairs of equal
+        length where the preferred sentence has more tokens, and where it has fewer."""
+        own, alone, gaps = self.words.below("gaps"), len(self.results) == 1, []
+        for source in self.found:
+            for split in UNEQUAL:
+                at = At(measure=GAP, scope="overall", split=split, normalise=FIRST)
+                place = own.get("place", model="" if alone else source.model, split=split)
+                gaps += [(place, line.row) for line in source.only(at)]
+        return any(told(row) for _, row in gaps), across(gaps, POINTS, own.get("noun", alone=alone), own.get("what"))
+
+    def _by_paradigm(self) -> Iterator[str]:
+        """Yield in which paradigms each model has an accuracy other than one half, where there are several; of
+        stereotypes, in which kinds of bias it has a score other than 50. Models of which the same is said share it."""
+        own, how = self.words.below("paradigms"), _STEREOTYPE if self.kinds else _SHARE
+        chosen = {"scope": "stereotype", "group": lambda group: group not in (ALL, *DIRECTIONS)}
+        at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "paradigm"}))
+        said: dict[str, list[str]] = {}
+        for source in self.found[:MOST]:
+            lines = source.only(at)
+            if len(lines) > 1 and any(line["p"] == line["p"] for line in lines):
+                n = sum(int(line["n"]) for line in lines) if _unequal(source) and not self.kinds else 0
+                rows = [(line["group"], line.row) for line in lines]
+                what = f" {own.get('over', n=n)}" if n else ""
+                each = across(rows, how, own.get("noun"), what, apart="50%", more=own.get("more"))
+                below = [group for group, row in rows if told(row, HALF) and row["value"] < HALF]
+                named = own.get("below", below=below[:NAMED]) if below and not self.kinds else ""
+                said.setdefault(each + named, []).append(source.model)
+        for each, alike in said.items():
+            yield own.get("what", models=alike, each=each) if each else ""
+
+    def _paradigms_apart(self, comparison: pl.DataFrame) -> Iterator[str]:
+        """Yield in which paradigms two models differ, of the pairs that the overall difference is told of, where there
+        are several; not in the two of stereotypes."""
+        own = self.words.below("apart")
+        for _, part in list(comparison.group_by("comparison", maintain_order=True))[:MOST]:
+            headline = _headline(part)
+            (source,) = compared(part)
+            every = source.only(At(scope="paradigm", split=ALL, normalise=headline["normalise"]))
+            first = source.only(At(scope="paradigm", split=headline["split"], normalise=headline["normalise"]))
+            if len(every) > 1 and first and not self.kinds:
+                equal = headline["split"] == EQUAL
+                what = own.get("what", comparison=headline["comparison"], n=int(headline["n"]) if equal else 0)
+                rows = [(line["group"], line.row) for line in first]
+                lacking = [line["group"] for line in every if line["group"] not in dict(rows)]
+                each = across(rows, _points(equal, own), own.get("noun"), what, more=own.get("more"))
+                yield each + (own.get("lacking", groups=lacking) if 0 < len(lacking) <= NAMED else "")
+
+    # People ----------------------------------------------------------------------------------------------------------
+
+    def of_people(self) -> Iterator[str]:
+        """Yield how often each model prefers what most raters prefer, how much more or less often it prefers the
+        acceptable sentence than they do, and how far raters agree; nothing where nobody judged."""
+        known = self._rows(measure=AGAINST_MAJORITY, scope="overall")
+        if not known or not measured([line.row for _, line in known]):
+            return
+        first = known[0][1]
+        assert first.source.result is not None
+        alone = lone(first.source.result.items.filter(dataset=first["dataset"]))
+        words = self.words.below("people").given(raters=int(first["raters"]), lone=alone)
+        fixed = self._rows(measure=of_groups(AGAINST_MAJORITY), scope=AS_THEY_ARE)
+        yield from levels_of(known, fixed, _SHARE, "50%", words.below("majority"))
+        fixed = self._rows(measure=of_groups(MINUS_PEOPLE), scope=AS_THEY_ARE)
+        minus = self._rows(measure=MINUS_PEOPLE, scope="overall")
+        yield from levels_of(minus, fixed, POINTS, "0", words.below("minus"))
+        yield from self._agreement(first, words)
+
+    def _agreement(self, line: Line, words: Text) -> Iterator[str]:
+        """Yield how many raters there are and how far they agree, and how often one agrees with the others."""
+        lines = {each["measure"]: each for each in line.source.only(At(scope=("overall", AS_THEY_ARE)))}
+        some = {name: each for name, each in lines.items() if measured([each.row])}
+        alpha = next((some[name] for name in ALPHAS.values() if name in some), None)
+        raw = _SHARE.number(some[RAW].row) if RAW in some else ""
+        if alpha is not None:
+            yield words.get("agreement", raters=int(alpha["raters"]), alpha=_ALPHA.number(alpha.row), raw=raw)
+        fixed = next((lines[name] for name in of_groups(CEILING) if name in lines), None)
+        ceiling = fixed or lines.get(CEILING)
+        if ceiling is not None and measured([ceiling.row]):
+            over = _groups([ceiling.row], words, these=True) if fixed else ""
+            yield words.get("ceiling", over=over, number=_SHARE.number(ceiling.row))
+
+
+def _unequal(source: Source) -> int:
+    """Return how many pairs are of unequal length under the tokenizer of a model."""
+    at = At(measure=ACCURACY, scope="overall", split=UNEQUAL, normalise=FIRST)
+    return sum(int(line["n"]) for line in source.only(at))
+
+
+# Differences between models ------------------------------------------------------------------------------------------
+
+
+def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
+    """Yield what can be told of the differences between models on a data set, and of which paradigms if they are
+    several: where these are few, first of these very ones; then of others like them."""
+    rows: list[dict[str, Any]] = []
+    fixed: list[dict[str, Any]] = []
+    for _, part in comparison.group_by("comparison", maintain_order=True):
+        row = _signed(_headline(part))
+        rows.append(row)
+        same = part.filter(scope=AS_THEY_ARE, split=row["split"], normalise=row["normalise"])
+        fixed += map(_signed, same.iter_rows(named=True))
+    how = _points(all(row["split"] == EQUAL for row in rows), words)
+    beside = replace(how, beside=lambda row: _apart(row, words))
+    for group, these, shown in ((fixed, True, beside), (rows, False, how if fixed else beside)):
+        if group and (order := differences(group, shown, words.get("higher"))):
+            yield words.get("said", over=_groups(group, words, these=these), order=order)
+
+
+def _points(equal: bool, words: Text) -> Shown:
+    return replace(POINTS, noun=words.get("equal")) if equal else POINTS
+
+
+def _signed(row: dict[str, Any]) -> dict[str, Any]:
+    if Signature.parse(row["signature"]).get("acceptable") == "sent_less":  # accuracy then counts the other one
+        return row | {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return row
+
+
+def _apart(row: Mapping[str, Any], words: Text) -> str:
+    """Return how many pairs one of two models alone gets right, the more first."""
+    counts = sorted((row["first_better"], row["second_better"]), reverse=True)
+    return words.get("counts", more=counts[0], fewer=counts[1]) if counts[0] else ""
+
+
+def _headline(part: pl.DataFrame) -> dict[str, Any]:
+    """Return the difference of two models to tell first: of the pairs of equal length under both, where others have
+    unequal ones; else of all pairs. Of the first score."""
+    first = part.filter(pl.col("normalise") == part["normalise"][0])
+    overall = first.filter(pl.col("scope") == "overall")
+    shown = overall if len(overall) else first  # of one paradigm
+    whole, equal = (shown.filter(pl.col("split") == split) for split in (ALL, EQUAL))
+    return (equal if len(equal) and 0 < equal["n"][0] < whole["n"][0] else whole).row(0, named=True)

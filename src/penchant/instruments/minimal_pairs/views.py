@@ -1,0 +1,381 @@
+"""What a report shows of minimal pairs; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.counting import counted
+from penchant.instruments.comparison import of_one_model
+from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
+from penchant.instruments.minimal_pairs.estimates import (
+    ACCURACY,
+    ADJUSTED,
+    ALL,
+    BY_DIFFERENCE,
+    CROWS_PAIRS,
+    DIFFERENCE,
+    GAP,
+    SLOPE,
+    SPLITS,
+    STEREOTYPE,
+    TYPES,
+    deltas,
+    pair_of,
+    preferences,
+)
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
+from penchant.instruments.minimal_pairs.human import SHARE
+from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
+from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, tokens_by_length
+from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
+from penchant.instruments.minimal_pairs.preferring import preferring
+from penchant.instruments.minimal_pairs.stereotypes import stereotyped
+from penchant.records import Result, Signature
+from penchant.report.items import every_item
+from penchant.report.tables import Cell, Number, P, shown
+from penchant.stats.logistic import LACK_OF_FIT
+from penchant.views.figures import Drawn, Each, Forest
+from penchant.views.finding import Said
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.phrases import read_method
+
+MANY = 10
+"""Number of paradigms above which their table is a detail."""
+_SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
+
+
+def facts(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what the words about some results may name."""
+    items = every_item(results)
+    of_stereotypes = stereotyped(items)
+    signatures = [result.signature for result in results]
+    pmi = any("pmi" in signature["normalise"].split(",") for signature in signatures)
+    prefixed = any(PREFIX in result.items.columns and (result.items[PREFIX] != "").any() for result in results)
+    return {
+        "sides": _roles(results, items, of_stereotypes),
+        "sides_of": {name: pair_of(name, results[0]) for name in items["dataset"].unique(maintain_order=True)},
+        "stereotypes": of_stereotypes,
+        "published": [name == CROWS_PAIRS for name in of_stereotypes],
+        "few": any(AS_THEY_ARE in result.summary["scope"] for result in results),
+        "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),
+        "ways": list(dict.fromkeys(signature["method"] for signature in signatures)),
+        "hows": list(dict.fromkeys(how for each in signatures for how in each["normalise"].split(","))),
+        "spaced": [each["model"] for each in signatures if each.get("space") == "front"],
+        "prefixed": prefixed,
+        "neutral": list(dict.fromkeys(signature.get("neutral", "") for signature in signatures)) if pmi else [],
+        "untested": sum(not _degrees(line) for each in sources(results) for line in each.only(At(measure=LACK_OF_FIT))),
+        "kind": kind_of(items),
+        "lone": kind_of(items) is not None and lone(items),
+    }
+
+
+def _roles(results: Sequence[Result], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
+    """Return the names of the two sentences of a pair; of stereotypes neither is acceptable."""
+    if not sets:
+        return "acceptable", "unacceptable"
+    more, less = pair_of(sets[0], replace(results[0], items=items))
+    alone = len(sets) == items["dataset"].n_unique()
+    return (more, less) if alone else (f"acceptable or {more}", f"unacceptable or {less}")
+
+
+# Tables --------------------------------------------------------------------------------------------------------------
+
+_SCORED = (level("normalise", "score"), model())
+_DATA, _GROUP = level("dataset", "data"), level("group")
+_OF_ALL: Mapping[str, Any] = {"measure": ACCURACY, "split": ALL}
+_FIXED: Mapping[str, Any] = {"measure": of_groups(ACCURACY), "scope": AS_THEY_ARE}
+_BY_SPLIT = (
+    *(number(split, ".1f", scale=100, counted=True, measure=ACCURACY, split=split) for split in SPLITS),
+    number("adjusted", ".1f", scale=100, measure=ADJUSTED),
+)
+_ALL_PAIRS = (*_SCORED, count("pairs"), number("all", ".1f", scale=100))
+_LEADING = ("pairs", "all", "fixed", "A=U", "adjusted")
+
+
+def _many(lines: Sequence[Line]) -> bool:
+    """Return whether so many groups are shown that they are a detail."""
+    return len({line["group"] for line in lines}) > MANY
+
+
+def _degrees(line: Line) -> int:
+    """Return the degrees of freedom of a test of fit; 0 where there is none."""
+    test = read_method(line["test_method"])
+    return 0 if test is None else int(test.params["df"])
+
+
+def _stereotyped(line: Line) -> Cell:
+    return f"{ALL}, {TYPES} {AS_THEY_ARE}" if is_fixed(line["measure"]) else str(line["group"])
+
+
+def _of_score(measure: object) -> bool:
+    return str(measure).startswith(STEREOTYPE)
+
+
+def _by_step(found: Sequence[Source]) -> list[Source]:
+    """Return the accuracies by |A|−|U| in the order of that."""
+    frames = (source.frame.filter(measure=BY_DIFFERENCE, scope="overall") for source in found)
+    steps = (frame.sort("dataset", pl.col("split").cast(pl.Int32), maintain_order=True) for frame in frames)
+    return [replace(source, frame=frame) for source, frame in zip(found, steps, strict=True)]
+
+
+_FIT = Column("fit", lambda line: Number(line["value"], form=".1f"))
+_KINDS: Mapping[str, Any] = {"measure": STEREOTYPE, "group": lambda group: group not in (ALL, *DIRECTIONS)}
+_PAIRS = TableSpec(
+    "accuracy",
+    At(scope="overall", **_OF_ALL),
+    (
+        *(_DATA, *_ALL_PAIRS, number("fixed", ".1f", scale=100, **_FIXED), p("p-fixed", **_FIXED)),
+        *_BY_SPLIT,
+    ),
+    first=_LEADING,
+)
+TABLES = (
+    TableSpec(
+        "stereotype",
+        At(measure=_of_score, group=(ALL, *DIRECTIONS)),
+        (_DATA, Column("pairs", _stereotyped), *_SCORED, count(), number("stereotype", ".1f"), p()),
+    ),
+    TableSpec(
+        "stereotype-by-kind",
+        At(**_KINDS),
+        (_DATA, level("group", "pairs"), *_SCORED, count(), number("stereotype", ".1f"), p(), adjusted()),
+        detail=True,
+    ),
+    _PAIRS,
+    TableSpec(
+        "token-length-bias",
+        At(measure=SLOPE, scope="overall"),
+        (
+            *(_DATA, *_SCORED, *(count(f"pairs {split}", measure=ACCURACY, split=split) for split in SPLITS)),
+            number("longer", "+.1f", scale=100, counted=True, measure=GAP, split="A>U"),
+            adjusted("p-longer", measure=GAP, split="A>U"),
+            number("shorter", "+.1f", scale=100, counted=True, measure=GAP, split="A<U"),
+            *(adjusted("p-shorter", measure=GAP, split="A<U"), number("slope", "+.2f"), p("p-slope")),
+        ),
+    ),
+    TableSpec(
+        "by-phenomenon",
+        At(scope="phenomenon", **_OF_ALL),
+        (_DATA, _GROUP, *_ALL_PAIRS, *_BY_SPLIT),
+        detail=True,
+        first=_LEADING,
+    ),
+    TableSpec(
+        "by-paradigm",
+        At(scope="paradigm", **_OF_ALL),
+        (_DATA, _GROUP, *_ALL_PAIRS, *_BY_SPLIT, adjusted("p-half")),
+        detail=_many,
+        first=_LEADING,
+    ),
+    *PEOPLE,
+    TableSpec(
+        "line-fit",
+        At(measure=LACK_OF_FIT),
+        (
+            *(_DATA, _GROUP, *_SCORED, count("pairs"), number("slope", "+.2f", measure=SLOPE), _FIT),
+            *(Column("df", _degrees), p("p-fit"), Column("holm-fit", lambda line: P(line["p_holm"]))),
+        ),
+        by_model=True,
+        takes=lambda line: bool(_degrees(line)),
+        detail=True,
+    ),
+    TableSpec(
+        "by-difference",
+        At(measure=BY_DIFFERENCE),
+        (_DATA, level("split"), *_SCORED, count("pairs"), number("accuracy", ".1f", scale=100)),
+        of=_by_step,
+        detail=True,
+    ),
+)
+
+
+# Differences between models ------------------------------------------------------------------------------------------
+
+
+def _over(line: Line) -> Cell:
+    """Return which groups a difference says something of."""
+    _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
+    return f"{'these' if line['scope'] == AS_THEY_ARE else 'other'} {noun}"
+
+
+def _of_itself(line: Line) -> bool:
+    """Return whether a difference is between two results of one model."""
+    first, _, second = Signature.parse(line["signature"])["model"].partition(" − ")
+    return of_one_model(first, second)
+
+
+def _lengths(line: Line) -> Cell:
+    return "A=U" if line["split"] == EQUAL and _of_itself(line) else str(line["split"])
+
+
+def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
+    """Return the columns of differences; that the scores of two models differ goes without saying."""
+    alike = all(_of_itself(line) for source in found for line in source.lines)
+    counts = COUNTED if alike else COUNTED[:-1]
+    return [
+        *(pair(), _DATA, *more, Column("lengths", _lengths), level("normalise", "score"), count("pairs")),
+        number("points", "+.1f", scale=100),
+        *(Column(name, lambda line, name=name: int(line[name])) for name in counts),  # type: ignore[misc]
+        *(p(), *last),
+    ]
+
+
+def _overall(found: Sequence[Source]) -> list[Column]:
+    few = any(line["scope"] == AS_THEY_ARE for source in found for line in source.lines)
+    return _compared(found, *([Column("over", _over)] if few else []))
+
+
+COMPARED = (
+    TableSpec("differences", At(scope=("overall", AS_THEY_ARE)), _overall, by_model=True),
+    TableSpec(
+        "differences-by-paradigm",
+        At(measure=DIFFERENCE, scope="paradigm"),
+        lambda found: _compared(found, _GROUP, last=[adjusted()]),
+        by_model=True,
+        detail=_many,
+    ),
+)
+
+
+# Figures -------------------------------------------------------------------------------------------------------------
+
+_TOTAL = "all pairs"
+
+
+def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
+    """Return rows in percent, those over all pairs first; then those of a scope, by the numbers of the first model."""
+    ranks: dict[str, int] = {}
+    made = []
+    for source in found:
+        frame = source.frame.filter(pl.col("n") > 0).with_columns(
+            pl.when(pl.col("scope") == by, pl.col("group") != ALL).then("group").alias(by),
+            *(pl.col(key) * scale for key in ("value", "low", "high")),
+        )
+        first = pl.col("normalise") == pl.col("normalise").first()
+        whole = frame.filter(first & (pl.col("split") == ALL)).sort("value", by, nulls_last=True)
+        for group in whole[by].drop_nulls():
+            ranks.setdefault(group, len(ranks))
+        rank = pl.col(by).replace_strict(ranks, default=-1, return_dtype=pl.Int64)
+        row = pl.col(by).fill_null(f"({_TOTAL})" if _TOTAL in ranks else _TOTAL).alias("row")
+        made.append(replace(source, frame=frame.with_columns(row).sort(rank, maintain_order=True)))
+    return made
+
+
+def _groups(found: Sequence[Source]) -> list[Source]:
+    """Return the accuracies of a data set by paradigm; of stereotypes, whose paradigms are directions, by kind."""
+    kinds = any(stereotyped(source.frame) for source in found)
+    scope = "phenomenon" if kinds else "paradigm"
+    inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
+    shown = [replace(each, frame=each.frame.filter(inside)) for each in found]
+    other = "paradigm" if kinds else "phenomenon"
+    percent = _percent(shown, scope)
+    return [
+        replace(each, frame=each.frame.with_columns(pl.lit(None, pl.String).alias(other), lengths="split"))
+        for each in percent
+    ]
+
+
+FIGURES = (
+    Each(
+        "dataset",
+        Forest(
+            "stereotypes",
+            At(measure=STEREOTYPE, normalise=FIRST, group=lambda group: group not in DIRECTIONS),
+            *("row", "model", ".1f", "", "phenomenon"),
+            null=50,
+            of=lambda found: _percent([_of_kinds(source) for source in found], "phenomenon", 1),
+        ),
+    ),
+    Each(
+        "dataset",
+        Forest(
+            "accuracy",
+            At(measure=ACCURACY, split=tuple(SPLITS), normalise=FIRST),
+            *("row", "lengths", ".1f", "model", "phenomenon paradigm lengths"),
+            null=50,
+            of=_groups,
+        ),
+    ),
+    Each("dataset", Drawn("length", accuracies_by_length, numbers="by-difference")),
+    Each("dataset", Drawn("tokens", tokens_by_length, numbers="by-difference")),
+    Each("dataset", Drawn("human", people_figure, "pair")),
+)
+
+
+def _of_kinds(source: Source) -> Source:
+    kind = pl.when(pl.col("scope") == "stereotype").then(pl.lit("phenomenon")).otherwise("scope")
+    return replace(source, frame=source.frame.filter(measure=STEREOTYPE).with_columns(scope=kind))
+
+
+# Items ---------------------------------------------------------------------------------------------------------------
+
+
+def _judged(result: Result) -> pl.DataFrame:
+    """Return the items with what people judged under the name of what they were asked."""
+    return result.items.rename({SHARE: kind_of(result.items) or ""}) if kind_of(result.items) else result.items
+
+
+def _preferred(result: Result) -> pl.Series:
+    sides = _roles([result], result.items, stereotyped(result.items))
+    names = {1.0: sides[0], 0.5: "tie", 0.0: sides[1]}
+    return pl.Series([names[each] for each in preferences(result.items, _hows(result)[0]).tolist()], dtype=pl.String)
+
+
+def _hows(result: Result) -> list[str]:
+    return list(result.signature["normalise"].split(","))
+
+
+def _margin(result: Result) -> pl.Series:
+    return pl.Series(deltas(result.items, _hows(result)[0]), dtype=pl.Float64)
+
+
+def _longer(result: Result) -> pl.Series:
+    return result.items["difference"].sign().replace_strict(_SPLIT_NAMES)
+
+
+def _remarks(result: Result) -> list[str]:
+    more, less = _roles([result], result.items, stereotyped(result.items))
+    margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
+    return [
+        f"Δ, {more} minus {less}: " + ", ".join(f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row)
+        for row in zip(*margins, strict=True)
+    ]
+
+
+def _signed(value: float) -> str:
+    return shown(value, ".3f").replace("-", "−")
+
+
+def _tokens(role: str) -> Tokens:
+    def said(items: pl.DataFrame) -> list[str]:
+        rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
+        return [f"{_signed(score)}, {counted(n, 'tokens')}" for score, n in rows]
+
+    return Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", said)
+
+
+ITEMS = Items(
+    columns=(
+        ItemColumn("id", "id"),
+        *(ItemColumn(name, "label", varies=True) for name in ("dataset", "phenomenon", "paradigm")),
+        *(ItemColumn("good"), ItemColumn("bad"), ItemColumn("human_n", "number")),
+        *(ItemColumn("choices", "number", digits=2), ItemColumn("ratings", "number", digits=2, signed=True)),
+    ),
+    each=(
+        *(ModelColumn("prefers", _preferred, "label", 0), ModelColumn("margin", _margin, signed=True)),
+        ModelColumn("lengths", _longer, "label", 0),
+    ),
+    tokens=(_tokens("good"), _tokens("bad")),
+    remark=_remarks,
+    rows=_judged,
+    parallel=True,
+)
+VIEWS = Views(TABLES, COMPARED, FIGURES, ITEMS, (Said(preferring),), facts)
