@@ -807,14 +807,21 @@ READS = ("tokenizer_files.py", "gguf_tokens.py", "accents.py", "latex.py", "misr
 """The modules whose signs are those that texts are looked through for."""
 
 
+def strings(path: Path) -> set[str]:
+    """The strings of a module, without those that explain it."""
+    tree = ast.parse(path.read_text("utf-8"))
+    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explained)
+    return {node.value for node in texts if isinstance(node.value, str)}
+
+
 def own_signs() -> dict[str, set[str]]:
     """The characters beyond ASCII in what penchant says, but for letters of words, with the modules that have them."""
     places: dict[str, set[str]] = {}
-    for path in Path(pc.__file__ or "").parent.rglob("*.py"):
-        tree = ast.parse(path.read_text("utf-8"))
-        explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explained)
-        said = {node.value for node in texts if isinstance(node.value, str)}
+    package = Path(pc.__file__ or "").parent
+    words = [*package.glob("wording/*.yaml"), *package.glob("instruments/*/text.yaml")]
+    for path in (*package.rglob("*.py"), *words):
+        said = {path.read_text("utf-8")} if path in words else strings(path)
         signs = {sign for text in said for sign in re.findall(f".[{''.join(COMBINING)}]+|.", text, re.DOTALL)}
         for char in signs - set(COMBINING):
             if len(char) > 1 and path.name not in READS:  # a mark over a letter, which alone is no sign

@@ -454,17 +454,17 @@ def test_cloze_tells_what_can_be_told_first() -> None:
     )
 
 
+def of_values(model: str, rows: list[Estimate], **recipe: str) -> Result:
+    """Return a result of value statements, of one negation."""
+    sentences = {"sentence_agree": ["She agrees that it rains."], "sentence_disagree": ["She denies that it rains."]}
+    clause = {"kind": ["negation"], "value": ["power"], "text": ["it rains"], **sentences}
+    how = {"method": "span", "calibration": "origin", "survey": "none", **recipe}
+    return result("values", model, rows, {"variant": ["main"], "group": ["she"], **clause}, **how)
+
+
 def test_values() -> None:
     by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
-    each = [
-        result(
-            "values",
-            m,
-            [estimated("mean rating", (4.1, 3.6, 4.5), 9, dimension="power", **by)],
-            {"variant": ["main"], "group": ["she"], "kind": ["negation"]},
-        )
-        for m in ("a", "b")
-    ]
+    each = [of_values(m, [estimated("mean rating", (4.1, 3.6, 4.5), 9, dimension="power", **by)]) for m in ("a", "b")]
     gap_ = estimated("rating difference", (0.4, 0.1, 0.7), 9, 0.01, 0.02, comparison="a − b", dimension="power", **by)
     mean, *more = said("values", each, compared([gap_]))
     assert mean == (
@@ -482,17 +482,12 @@ def test_several_values_are_told_one_by_one() -> None:
         for value, numbers, n in (("power", (4.1, 3.6, 4.5), 9), ("order", (1.5, 1, 2), 5), ("all", (3.1, 2, 4), 14))
     ]
     mirrored = estimated("correlation with the mirrored negation", (-0.97, -1, -0.9), 9, 2e-7, dimension="all", **by)
-    (one,) = said(
-        "values", [result("values", "a", rows, {"variant": ["main"], "group": ["she"], "kind": ["negation"]})]
-    )
+    (one,) = said("values", [of_values("a", rows)])
     assert one == (
         "Mean rating, from 1 (disagree) to 5 (agree), a (she): power 4.10 [3.60, 4.50], n = 9 statements, "
         "order 1.50 [1.00, 2.00], n = 5 statements."
     )
-    first, second = said(
-        "values",
-        [result("values", "a", [*rows, mirrored], {"variant": ["main"], "group": ["she"], "kind": ["negation"]})],
-    )
+    first, second = said("values", [of_values("a", [*rows, mirrored])])
     assert first == (
         "No rating here may be read as a value: negated statements are not rated as the mirror image of the statements "
         "(correlation, +1 where consistent: a (she) −0.97 [−1.00, −0.90], n = 9 statements)."
@@ -507,13 +502,7 @@ def test_values_beside_a_survey() -> None:
             estimated("mean rating − survey mean", (0.4, -0.2, 1.0), 9, 0.2, 0.2, dimension="power", **by),
             replace(estimated("mean rating − survey mean", order, 5, p, p, dimension="order", **by), notes=notes),
         ]
-        return result(
-            "values",
-            model,
-            rows,
-            {"variant": ["main"], "group": ["she"], "kind": ["negation"]},
-            survey="synthetic people#0abc12",
-        )
+        return of_values(model, rows, survey="synthetic people#0abc12")
 
     start = "Survey SYNTHETIC people, mean rating beside the respondents' mean over the same statements: "
     cannot = "the two cannot be told apart, which does not show that they are alike"

@@ -63,8 +63,8 @@ class Items:
 
     `rows` makes the table of another result's items, such as a row for every word of many sentences. `text.yaml` says
     under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come
-    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` and `sums` as in
-    `ItemTable`.
+    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` (or whether some results are)
+    and `sums` as in `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]
@@ -72,7 +72,7 @@ class Items:
     tokens: tuple[Tokens, ...] = ()
     remark: Callable[[Result], Sequence[str]] | None = None
     rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
-    parallel: bool = False
+    parallel: bool | Callable[[Sequence[Result]], bool] = False
     sums: bool = True
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
@@ -97,7 +97,8 @@ class Items:
                 remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
         sums = self.sums and all(result.signature.get("method") not in _NO_SUMS for result in results)
-        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), self.parallel, sums)
+        parallel = self.parallel(results) if callable(self.parallel) else self.parallel
+        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)
         return joined.table(made, models(results))
 
     def _remarks(self, result: Result, text: Text) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from penchant.report.finding import deciding
@@ -42,7 +42,7 @@ def pair() -> Column:
 
 def count(key: str = "n", **levels: object) -> Column:
     """Return a column of numbers of items, or of those at other levels."""
-    return _of(key, levels, lambda line: int(line["n"]), "")
+    return beside(key, levels, lambda line: int(line["n"]), "")
 
 
 def whole(key: str) -> Column:
@@ -61,20 +61,22 @@ def number(
         marked = star and line["p_holm"] <= DECIDES
         return replace(estimate(line.row, form, scale=scale, count=counted), star="*" if marked else "")
 
-    return _of(key, levels, cell, Number())
+    return beside(key, levels, cell, Number())
 
 
 def p(key: str = "p", **levels: object) -> Column:
     """Return the column of p-values, or of those at other levels."""
-    return _of(key, levels, lambda line: P(line["p"]), P(math.nan))
+    return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
     """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
-    return _of(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
+    return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
-def _of(key: str, levels: dict[str, object], cell: Callable[[Line], Cell], none: Cell) -> Column:
+def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
+    """Return a column of what is made of the row at other levels (or of the row itself), `none` where there is none."""
+
     def at_levels(line: Line) -> Cell:
         found = line.at(**levels) if levels else line
         return "" if found is None else cell(found)
@@ -87,8 +89,9 @@ class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `columns` may depend on what there is. `first` are the keys of columns
     that are shown before others where there is no room, `detail` as in `Table`, or whether these rows are one, `short`
-    the keys of columns for print, which has a `title` and a `note` of its own under `short` in `text.yaml`. `of` makes
-    rows of those of all models, such as ranks. A column that is empty in every row is left out."""
+    the keys of columns for print, which has a `title` and a `note` of its own under `short` in `text.yaml`, and only
+    the rows `short_at` some levels, if there are any. `of` makes rows of those of all models, such as ranks. A column
+    that is empty in every row is left out."""
 
     name: str
     at: At
@@ -99,6 +102,7 @@ class TableSpec:
     detail: bool | Callable[[Sequence[Line]], bool] = False
     of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
     short: tuple[str, ...] = ()
+    short_at: At | None = None
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
@@ -119,11 +123,13 @@ class TableSpec:
         first = tuple(heads[key] for key in self.first if key in heads)
         detail = self.detail(lines) if callable(self.detail) else self.detail
         table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), detail, first)
-        return replace(table, short=self._short(table, list(heads), own.below("short"))) if self.short else table
+        return replace(table, short=self._short(table, lines, own.below("short"), list(heads))) if self.short else table
 
-    def _short(self, table: Table, keys: Sequence[str], text: Text) -> Table:
-        kept = [i for i, key in enumerate(keys) if key in self.short]
-        return replace(table.only(kept), title=text.get("title") or table.title, note=text.get("note") or table.note)
+    def _short(self, table: Table, lines: Sequence[Line], text: Text, keys: Sequence[str]) -> Table:
+        at = self.short_at or At()
+        rows = tuple(row for row, line in zip(table.rows, lines, strict=True) if at(line.row))
+        kept = replace(table, rows=rows or table.rows).only([i for i, key in enumerate(keys) if key in self.short])
+        return replace(kept, title=text.get("title") or table.title, note=text.get("note") or table.note)
 
 
 def _head(text: Text, key: str) -> str:

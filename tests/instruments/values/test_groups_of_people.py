@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Callable
@@ -18,13 +17,13 @@ from statsmodels.stats.weightstats import DescrStatsW
 
 import penchant as pc
 from penchant.errors import DataError
-from penchant.instruments.values import finding, prose
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, GROUP_WORTH, NEARER
+from penchant.instruments.values.description import template
+from penchant.instruments.values.instrument import VALUES as INSTRUMENT
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.people import People
 from penchant.instruments.values.probe import STANCES, Rated, Values
-from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
 from penchant.report.tables import Number, P
@@ -33,6 +32,7 @@ Array = NDArray[np.float64]
 K, NEUTRAL = 7, 40
 IDS = [f"s{i}" for i in range(K)]
 TURNED = np.array([i == 1 for i in range(K)])
+SECTION = INSTRUMENT.section
 LEVEL = 0.9
 
 
@@ -155,17 +155,17 @@ def test_wordings_against_a_plain_paired_bootstrap() -> None:
 def test_one_wording_is_held_against_none() -> None:
     one = result(worded(("said",)))
     assert not (one.summary["measure"] == WORDINGS).any()
-    assert "wordings" not in {table.name for table in tables([one])}
-    assert not any("wording" in text for text in finding.finding([one], None))
-    assert not any("Wordings are held" in text for text in prose.methods([one]))
+    assert "wordings" not in {table.name for table in SECTION.tables([one])}
+    assert not any("wording" in text for text in SECTION.finding([one], None))
+    assert not any("Wordings are held" in text for text in SECTION.methods([one]))
     several = result(worded())
-    (table,) = (table for table in tables([several]) if table.name == "wordings")
+    (table,) = (table for table in SECTION.tables([several]) if table.name == "wordings")
     shown = {row.cells[0]: row.cells[4] for row in table.rows}
     held = several.summary.filter(measure=WORDINGS)
     assert {k: v.value for k, v in shown.items() if isinstance(v, Number)} == dict(
         zip(held["variant"], held["value"], strict=True)
     )
-    assert any("one wording minus another" in text for text in finding.finding([several], None))
+    assert any("one wording minus another" in text for text in SECTION.finding([several], None))
 
 
 def test_equal_wordings_differ_by_nothing() -> None:
@@ -245,7 +245,7 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     high = cell("p", "main", np.where(TURNED, 1.5, 1.5) + leaning(4) / 8, 4)
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
-    texts = finding.finding([result(high, asked(gap=2.0), resamples=500)], None)
+    texts = SECTION.finding([result(high, asked(gap=2.0), resamples=500)], None)
     told = "To which group of people m is nearer, by how much less its distance is (n = 7 statements): nearer to women"
     (text,) = (t for t in texts if t.startswith(told))
     by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
@@ -344,14 +344,14 @@ def test_the_surveys_own_numbers_are_weighted() -> None:
     quantiles = found.summary.filter(measure="survey quantile")
     shares = [float(item.rstrip("%")) / 100 for item in quantiles["item"]]
     assert quantiles["value"].to_list() == pytest.approx(other.quantile(shares, return_pandas=False).tolist())
-    names = {table.name: table for table in tables([found])}
+    names = {table.name: table for table in SECTION.tables([found])}
     shown = names["survey"]
     at = [shown.columns.index(name) for name in ("respondents", "effective n", "design effect")]
     cells = [shown.rows[0].cells[i] for i in at]
     assert cells[0] == n and [c.value for c in cells[1:] if isinstance(c, Number)] == pytest.approx([worth, n / worth])
     assert "effective n" in names["beside-survey"].columns and "effective n" in names["from-groups"].columns
-    assert any("kish1965" in text for text in prose.methods([found]))
-    plain = tables([result(cell("p", "main", leaning(4), 4), asked(), resamples=300)])
+    assert any("kish1965" in text for text in SECTION.methods([found]))
+    plain = SECTION.tables([result(cell("p", "main", leaning(4), 4), asked(), resamples=300)])
     assert not any("effective n" in table.columns for table in plain)
 
 
@@ -483,13 +483,10 @@ def test_notes_on_distances_from_few_people() -> None:
     assert notes["women"] == ""
     (note,) = own.summary.filter(measure=NEARER)["note"]
     assert "more for men from 12 respondents" in note and "than for women from 3,000 respondents" in note
-    table = next(table for table in tables([own]) if table.name == "nearer")
+    table = next(table for table in SECTION.tables([own]) if table.name == "nearer")
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)
     assert str(row["second eff. n"]) == f"{worth:.0f}" and note in table.footnotes()
-    before = dataclasses.replace(own, summary=own.summary.filter(pl.col("measure") != GROUP_SIZE))
-    cells = next(table for table in tables([before]) if table.name == "nearer").rows[0].cells
-    assert cells[table.columns.index("first n")] == ""
     large = result(cell("p", "main", leaning(4), 4), asked(sizes=(2000, 2000)), resamples=300).summary
     assert set(large.filter(pl.col("measure").is_in([DISTANCE, NEARER]))["note"]) == {""}
 
@@ -507,7 +504,7 @@ def test_notes_on_distances_from_few_people() -> None:
 )
 def test_the_template_of_an_item(agree: str, disagree: str, shown: str) -> None:
     row = {"sentence_agree": agree, "sentence_disagree": disagree, "text": "it rains"}
-    assert prose.template(row) == shown
+    assert template(row) == shown
 
 
 def test_the_methods_quote_every_wording() -> None:
@@ -520,7 +517,7 @@ def test_the_methods_quote_every_wording() -> None:
             for stance in ("agree", "disagree")
         }
     )
-    text = " ".join(prose.methods([result(items, resamples=300)]))
+    text = " ".join(SECTION.methods([result(items, resamples=300)]))
     assert f"{K} statements ({K} of v) and {NEUTRAL} neutral clauses" in text
     assert "said, of f: “f said agree:|disagree: {statement}”, m: “m said agree:|disagree: {statement}”" in text
     assert "thinks, of f: “f believes agree:|disagree: {statement}”" in text
@@ -542,7 +539,7 @@ def test_a_caution_where_many_respondents_are_left_out() -> None:
     assert "are left out of its means: from " in caution
     for who in (least, most):
         assert f"({shares[who]:.0%}), of {who} in v" in caution
-    assert any(f"p, v: {lost} of 110 respondents" in text for text in prose.methods([own]))
+    assert any(f"p, v: {lost} of 110 respondents" in text for text in SECTION.methods([own]))
     fields = {name: getattr(survey, name) for name in Survey.__slots__}
     few = Survey(**{**fields, "answers": survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))})
     assert not any(
@@ -554,7 +551,7 @@ def test_tables_of_the_same_difference_name_their_families() -> None:
     frame = asked().answers.with_columns(pl.Series("", ["f"] * 70 + ["m"] * 40))
     fields = {"sha256": "0" * 64, "files": (), "read": len(frame), "kept": len(frame), "synthetic": False, "absent": ()}
     items = pl.concat([cell("f", "main", leaning(1), 1), cell("m", "main", leaning(2), 2)])
-    own = {table.name: table for table in tables([result(items, Survey("s", frame, **fields), resamples=300)])}  # type: ignore[arg-type]
+    own = {table.name: table for table in SECTION.tables([result(items, Survey("s", frame, **fields), resamples=300)])}  # type: ignore[arg-type]
     assert "'from-groups' correct over another family" in own["beside-survey"].note
     assert "'beside-survey' correct over another family" in own["from-groups"].note
 

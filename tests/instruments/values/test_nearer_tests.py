@@ -12,12 +12,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from penchant.instruments.values import charts, finding
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.groups_of_people import FEWEST
+from penchant.instruments.values.detectable import FEWEST_OF_DISTANCES as FEWEST
+from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.nearer import APART, DISTANCE, NEARER, _least_p
 from penchant.instruments.values.probe import STANCES, Rated, Values
-from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
 from penchant.report.latex import latex_table
@@ -26,6 +25,7 @@ from penchant.stats.bootstrap import expanded_p
 from penchant.stats.hypothesis_tests import holm
 
 Array = NDArray[np.float64]
+SECTION = INSTRUMENT.section
 NEUTRAL = 60
 VALUES, EACH = ("care", "order", "trust", "work"), 5
 IDS = [f"{value}{i}" for value in VALUES for i in range(EACH)]
@@ -92,7 +92,7 @@ def test_clear_differences_of_five_statements_are_told_among_24(tmp_path: Path) 
 
 def test_what_is_nearest_over_all_statements_is_told_first_in_words(tmp_path: Path) -> None:
     found = result(near_to_1(), survey(tmp_path, {**REGIONS, "Isle": 1.55}))
-    texts = finding.finding([found], None)
+    texts = SECTION.finding([found], None)
     at = next(i for i, text in enumerate(texts) if text.startswith("To which group of people m is nearer"))
     assert at < next(i for i, text in enumerate(texts) if text.startswith("Mean rating"))
     assert "by how much less its distance is (n = 20 statements; p adjusted over 12 tests): " in texts[at]
@@ -101,10 +101,10 @@ def test_what_is_nearest_over_all_statements_is_told_first_in_words(tmp_path: Pa
     told = f"as f, nearer to North than to Inland, by {-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}], p = "
     assert told in texts[at] and "6 more pairs in the table" in texts[at]
     low = result(-near_to_1(), survey(tmp_path, REGIONS))
-    (text,) = (t for t in finding.finding([low], None) if t.startswith("To which group"))
+    (text,) = (t for t in SECTION.finding([low], None) if t.startswith("To which group"))
     assert "as f, nearer to Inland than to North, by " in text and "more pairs" not in text
     alike = result(near_to_1(), survey(tmp_path, {"North": 1.5, "Isle": 1.5}))
-    (text,) = (t for t in finding.finding([alike], None) if t.startswith("To which group"))
+    (text,) = (t for t in SECTION.finding([alike], None) if t.startswith("To which group"))
     assert "as m, North and Isle cannot be told apart (North − Isle: " in text
 
 
@@ -112,7 +112,7 @@ def test_the_table_gives_no_size_that_few_statements_cannot_tell(tmp_path: Path)
     """Nor one that is larger than the groups' answers lie apart."""
     lean = np.random.default_rng(5).normal(0, 1, len(IDS))
     found = result(lean, survey(tmp_path, REGIONS))
-    (table,) = (table for table in tables([found]) if table.name == "nearer")
+    (table,) = (table for table in SECTION.tables([found]) if table.name == "nearer")
     apart = {(r["dimension"], r["item"]): r["value"] for r in found.summary.filter(measure=APART).to_dicts()}
     assert apart["all", "North − Inland"] == pytest.approx(3.0, abs=0.15)
     sizes = {}
@@ -178,7 +178,7 @@ def test_where_distances_are_the_same_few_data_sets_of_many_tests_tell_a_differe
 
 def test_in_print_the_main_table_has_the_rows_over_all_statements(tmp_path: Path) -> None:
     found = result(near_to_1(), survey(tmp_path, REGIONS), resamples=200)
-    (table,) = (table for table in tables([found]) if table.name == "nearer")
+    (table,) = (table for table in SECTION.tables([found]) if table.name == "nearer")
     assert table.short is not None and len(table.rows) == 30 and len(table.short.rows) == 6
     columns = (
         "people",
@@ -200,16 +200,13 @@ def test_in_print_the_main_table_has_the_rows_over_all_statements(tmp_path: Path
 
 def test_the_figure_of_groups_of_people_draws_every_distance(tmp_path: Path) -> None:
     found = result(near_to_1(), survey(tmp_path, REGIONS), resamples=200)
-    (figure,) = (figure for figure in charts.figures([found]) if figure.name == "people")
+    (figure,) = (figure for figure in SECTION.figures([found]) if figure.name == "people")
     spec = figure.spec()
-    (row,) = spec["vconcat"]
-    for panel, group in zip(row["hconcat"], "fm", strict=True):
-        points = {(d["value"], d["people"]): d for d in spec["datasets"][panel["data"]["name"]]}
+    for panel, group in zip(spec["concat"], "fm", strict=True):
+        points = {(d["row"], d["people"]): d for d in spec["datasets"][panel["layer"][1]["data"]["name"]]}
         rows = found.summary.filter(measure=DISTANCE, group=group).to_dicts()
-        assert len(points) == len(rows) == 15 and panel["title"] == group
+        assert len(points) == len(rows) == 15 and panel["title"] == f"m, {group}"
         for each in rows:
             drawn = points[each["dimension"], each["item"]]
-            assert [drawn[key] for key in ("distance", "low", "high")] == [
-                each[key] for key in ("value", "low", "high")
-            ]
+            assert [drawn[key] for key in ("value", "low", "high")] == [each[key] for key in ("value", "low", "high")]
     assert "<svg" in figure.svg()

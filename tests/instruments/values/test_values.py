@@ -26,13 +26,12 @@ import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.running import Run
-from penchant.instruments.values import charts, prose
 from penchant.instruments.values.cells import NO_INTERVAL, rated
+from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.probe import Rated
 from penchant.instruments.values.represented import FROM_SURVEY
-from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
 from penchant.report.made import methods
@@ -42,6 +41,7 @@ from penchant.study.run import run_study
 from penchant.study.spec import Study
 from penchant.wording.phrases import Note, read_method
 
+SECTION = INSTRUMENT.section
 Zoo = Callable[[str], Path]
 Array = NDArray[np.float64]
 Key = tuple[str, str, str, str, str]
@@ -664,7 +664,7 @@ def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
     assert hows == ["t interval over 300 respondents; all respondents; weights are not used"]
     (note,) = surveyed.summary.filter(measure="respondents")["note"].unique().to_list()
     assert note.endswith("; taken for agreeing: 1 (Agree strongly)")
-    paragraphs = [*prose.methods([surveyed]), *methods([surveyed], None, {})]
+    paragraphs = [*SECTION.methods([surveyed]), *methods([surveyed], None, {})]
     assert sum(text.count("1 (Agree strongly)") for text in paragraphs) == 1
     (told,) = (text for text in paragraphs if "Held against each group" in text)
     assert told.endswith(" Taken for agreeing: 1 (Agree strongly).")
@@ -674,7 +674,7 @@ def test_a_label_that_reads_like_another_note_is_no_note() -> None:
     level = "9 (no answer; taken for agreeing: 1; 3 with a missing answer left out)"
     left_out = (Note("values.of-level", have=2, column="sex", level=level),)
     surveyed = result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
-    paragraphs = prose.methods([surveyed])
+    paragraphs = SECTION.methods([surveyed])
     (told,) = (text for text in paragraphs if "Held against each group" in text)
     assert f"kept: 2 have sex {level}. Held" in told and told.endswith(" Taken for agreeing: 5.")
     assert not any("are left out of the means over a value" in text for text in paragraphs)
@@ -694,15 +694,15 @@ def test_a_caption_says_that_models_are_not_measured_alike() -> None:
     other = replace(one, signature=one.signature.with_(method="lp", calibration="difference", model="other"))
     alike = replace(one, signature=one.signature.with_(model="other"))
     told = "The models differ in method (span and lp) and calibration (origin and difference)"
-    for figure in charts.figures([one, other])[:2]:
+    for figure in SECTION.figures([one, other])[:2]:
         assert told in figure.text
-    assert not any("differ in" in figure.text for figure in charts.figures([one, alike]))
+    assert not any("differ in" in figure.text for figure in SECTION.figures([one, alike]))
 
 
 def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
     items = made().with_columns(text="id")
-    plain = tables([result(items)])[0]
-    surveyed = tables([result(items, asked())])[0]
+    plain = SECTION.tables([result(items)])[0]
+    surveyed = SECTION.tables([result(items, asked())])[0]
     own = ("statements", "mean rating", "spread (sd)", "p, spread ≠ chance (Holm)", "spread by chance")
     assert plain.columns == ("value", "group", "model", *own)
     assert surveyed.columns == (*plain.columns, "survey mean", "representativeness")
@@ -715,12 +715,12 @@ def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
 def test_the_side_of_a_spread_is_marked_where_it_is_told_apart_from_chance() -> None:
     lean = pl.col("id").str.slice(1).cast(pl.Int64).mod(2).mul(6).sub(3)
     items = made().with_columns(text="id", agree=AGREE + STATEMENT * lean)  # half at either end of the scale
-    table = tables([result(items)])[0]
+    table = SECTION.tables([result(items)])[0]
     marked = [(cells[5].star, cells[6].value) for cells in (row.cells for row in table.rows) if cells[0] != "all"]  # type: ignore[union-attr]
     assert any(star for star, _ in marked)
     assert all(star == (" ↑" if p <= 0.05 else "") for star, p in marked)
     assert "only ↓ says that the statements are rated as of one value" in table.note
-    robust = next(t for t in tables([result(items)]) if t.name == "robustness")
+    robust = next(t for t in SECTION.tables([result(items)]) if t.name == "robustness")
     rows = {row.cells[0]: row.cells for row in robust.rows}
     at = [robust.columns.index(name) for name in ("wanted", "p is of")]
     assert [rows["correlation with the mirrored negation"][i] for i in at] == ["consistent: +1", "0"]
@@ -911,7 +911,7 @@ def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
     (beside,) = summary.filter(measure="survey mean", group="f", dimension="v")["note"].to_list()
     assert beside == row["note"]
     table = next(
-        t for t in tables([result(made().with_columns(text="id"), asked(IDS[:4]))]) if t.name == "beside-survey"
+        t for t in SECTION.tables([result(made().with_columns(text="id"), asked(IDS[:4]))]) if t.name == "beside-survey"
     )
     assert [row.cells[0] for row in table.rows] == ["v"]
 
@@ -924,7 +924,7 @@ def made_towards(ids: Sequence[str]) -> list[float]:
 
 def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
     items = made().with_columns(text="id").filter(~STATEMENT | pl.col("id").is_in(["s0", "s6", "s8"]))
-    table = next(t for t in tables([result(items, asked(), level=0.99)]) if t.name == "beside-survey")
+    table = next(t for t in SECTION.tables([result(items, asked(), level=0.99)]) if t.name == "beside-survey")
     wide = [row.cells for row in table.rows if row.cells[0] == "w"]
     assert wide
     for cells in wide:
@@ -972,7 +972,7 @@ def _power(distance: float, reach: float, df: int) -> float:
 def test_differences_between_groups_are_shown_in_every_wording() -> None:
     items = made().with_columns(text="id")
     both = pl.concat([items, items.with_columns(variant=pl.lit("other"), agree=AGREE + 0.1)])
-    shown = {table.name: table for table in tables([result(both, asked())])}
+    shown = {table.name: table for table in SECTION.tables([result(both, asked())])}
     for name in ("groups", "beside-survey"):
         main, other = shown[name], shown[f"{name}-by-wording"]
         assert len(main.rows) == len(other.rows) and not main.detail and other.detail

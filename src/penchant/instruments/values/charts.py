@@ -1,4 +1,4 @@
-"""Figures of value statements. Rendering only: every number comes from items and summary."""
+"""Figures of value statements: ratings with people behind them, and the calibration."""
 
 from __future__ import annotations
 
@@ -9,114 +9,36 @@ import polars as pl
 
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.estimates import MEAN, OFFSET, SIGMA, SLOPE
-from penchant.instruments.values.people_charts import people_figures
+from penchant.instruments.values.estimates import MEAN, OFFSET, SLOPE
 from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.drawing import alt
-from penchant.report.figures import COLOURS, FAINT, INK, Figure
-from penchant.report.finding import listed
+from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.items import every_item
 from penchant.report.tables import models
+from penchant.views.rows import FIRST, At, but, sources
+from penchant.wording.templates import Text
 
 _SIZE = 240
 
 
-def figures(results: Sequence[Result]) -> list[Figure]:
-    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map and
-    the distances from groups of people; agreeing against
-    disagreeing with the calibration and the identity; and residuals."""
-    shown = [_rating_figure(results)]
-    if results[0].signature["survey"] != "none":
-        shown.append(_representativeness_figure(results))
-        shown += people_figures(results, f"{_made_up(results[0])}{_unlike(results)}")
-    return [*shown, _scatter_figure(results), _residual_figure(results)]
-
-
-def _scatter_figure(results: Sequence[Result]) -> Figure:
-    return Figure(
-        "calibration",
-        "Agreeing against disagreeing",
-        "For each model and group the log-probability of agreeing against that of disagreeing: grey circles are "
-        "neutral statements, coloured squares value statements; the full line is the calibration, the dashed one "
-        "identity, where it is in view. A statement above the full line is agreed with more than expected.",
-        _panels(results, _scatter),
-        "calibration",
-        "item",
-    )
-
-
-def _residual_figure(results: Sequence[Result]) -> Figure:
-    return Figure(
-        "residuals",
-        "Residuals of the calibration",
-        "For each model and group how far the neutral statements lie above or below the calibration, with lines "
-        "at 0 and at one σ to either side; without a pattern where the calibration fits.",
-        _panels(results, _residuals),
-        "calibration",
-        "item",
-    )
-
-
-def _rating_figure(results: Sequence[Result]) -> Figure:
-    behind = "."
-    if results[0].signature["survey"] != "none":
-        behind = (
-            "; behind it the survey's respondents of the group: the wide bar from 5 to 95 percent, the dark one "
-            f"from 25 to 75, the tick at the median.{_made_up(results[0])}"
-        )
-    text = f"For each value, group and model the mean rating with its interval{behind}{_unlike(results)}"
-    return Figure("ratings", "Ratings by value and group", text, _ratings(results), "ratings", "value")
-
-
-def _representativeness_figure(results: Sequence[Result]) -> Figure:
-    return Figure(
-        "representativeness",
-        "Representativeness among the survey's answers",
-        "A cell for each value, model and group: 1 where the mean rating is the respondents' median, 0 where it is "
-        f"outside their answers; “all” is the mean over statements.{_made_up(results[0])}{_unlike(results)}",
-        _heat(results),
-        "ratings",
-    )
-
-
-def _made_up(result: Result) -> str:
-    return " The survey is SYNTHETIC." if result.signature["survey"].startswith("synthetic ") else ""
-
-
-def _unlike(results: Sequence[Result]) -> str:
-    """What a caption says of models that were not scored and calibrated alike."""
-    ways = {key: list(dict.fromkeys(result.signature[key] for result in results)) for key in ("method", "calibration")}
-    different = [f"{key} ({listed(own)})" for key, own in ways.items() if len(own) > 1]
-    if not different:
-        return ""
-    return (
-        f" The models differ in {listed(different)}: their ratings stand on one axis, but no difference between models "
-        "can be read from it."
-    )
-
-
-def _main(result: Result) -> pl.DataFrame:
-    """The items of the first wording."""
-    return result.items.filter(pl.col("variant") == result.items["variant"][0])
-
-
-def _panels(results: Sequence[Result], draw: Any) -> alt.VConcatChart:
-    """One row of panels per model, one panel per group."""
+def calibration(results: Sequence[Result], text: Text) -> Any:
+    """Return agreeing against disagreeing with the calibration and the identity: a row of panels per model, a panel per
+    group."""
     rows = []
     for model, result in zip(models(results), results, strict=True):
-        items = _main(result)
+        items = result.items.filter(pl.col("variant") == result.items["variant"][0])
         groups = items["group"].unique(maintain_order=True).to_list()
-        panels = [draw(result, items.filter(pl.col("group") == group), group) for group in groups]
+        panels = [_scatter(result, items.filter(group=group), group) for group in groups]
         rows.append(alt.hconcat(*panels, title=model))
     return alt.vconcat(*rows)
 
 
-def _line(result: Result, group: str) -> tuple[float, float, float]:
-    """Slope, offset and σ of the calibration, in the main wording."""
+def _line(result: Result, group: str) -> tuple[float, float]:
+    """Return slope and offset of the calibration, in the main wording."""
     summary = result.summary.filter((pl.col("group") == group) & (pl.col("variant") == result.items["variant"][0]))
     values = dict(summary.select("measure", "value").iter_rows())
-    return values.get(SLOPE, 1.0), values.get(OFFSET, 0.0), values[SIGMA]
+    return values.get(SLOPE, 1.0), values.get(OFFSET, 0.0)
 
 
 def _ends(values: pl.Series) -> list[float]:
@@ -124,7 +46,7 @@ def _ends(values: pl.Series) -> list[float]:
 
 
 def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
-    slope, offset, _ = _line(result, group)
+    slope, offset = _line(result, group)
     ends = _ends(items["disagree"])
     shown = items.filter(pl.col("kind") != "negation").select(
         pl.col("id").alias("item"),
@@ -161,37 +83,8 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
     return alt.layer(*lines, points).properties(width=_SIZE, height=_SIZE, title=group)
 
 
-def _residuals(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
-    _, _, sigma = _line(result, group)
-    neutral = items.filter(pl.col("kind") == "calibration").select(
-        pl.col("id").alias("item"), "text", pl.col("disagree").alias("x"), pl.col("residual").alias("y")
-    )
-    y = alt.Y("y:Q", title="residual")
-    points = (
-        alt.Chart(alt.InlineData(neutral.to_dicts()))
-        .mark_point(filled=True, size=32, opacity=0.75, color="#0072B2")
-        .encode(
-            x=alt.X("x:Q", title="log P(disagree)", scale=alt.Scale(zero=False)),
-            y=y,
-            tooltip=["item:N", "text:N", alt.Tooltip("y:Q", title="residual", format=".2f")],
-        )
-    )
-    levels = [{"y": value, "dash": "σ" if value else "0"} for value in (-sigma, 0.0, sigma)]
-    rules = (
-        alt.Chart(alt.InlineData(levels))
-        .mark_rule(color=FAINT, aria=False)
-        .encode(
-            y=y,
-            strokeDash=alt.StrokeDash(
-                "dash:N", scale=alt.Scale(domain=["0", "σ"], range=[[1, 0], [4, 4]]), legend=None
-            ),
-        )
-    )
-    return alt.layer(rules, points).properties(width=_SIZE, height=_SIZE / 2, title=group)
-
-
-def _ratings(results: Sequence[Result]) -> alt.HConcatChart:
-    """A panel per group: values in rows, models side by side, the survey's quantiles behind them."""
+def ratings(results: Sequence[Result], text: Text) -> Any:
+    """Return a panel per group: values in rows, models side by side, the survey's quantiles behind them."""
     items = every_item(results)
     values = items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
     groups = items["group"].unique(maintain_order=True).to_list()
@@ -219,25 +112,27 @@ def _rating_panel(results: Sequence[Result], group: str, values: Sequence[str]) 
 
 
 def _rating_axis(field: str) -> alt.X:
-    """A field on the scale of ratings, 1 to 5."""
+    """Return a field on the scale of ratings, 1 to 5."""
     return alt.X(f"{field}:Q", title="rating", scale=alt.Scale(domain=[1, 5], zero=False, nice=False))
 
 
 def _mean_ratings(results: Sequence[Result], group: str) -> list[dict[str, Any]]:
-    """The mean rating of every value by every model, in one group and the main wording."""
-    main = results[0].items["variant"][0]
-    chosen = (pl.col("measure") == MEAN) & (pl.col("group") == group) & (pl.col("variant") == main)
+    """Return the mean rating of every value by every model, in one group and the main wording."""
+    at = At(measure=MEAN, variant=FIRST, group=group, dimension=but(EVERYTHING))
     return [
-        {"value": value, "model": model, "rating": mean, "low": low, "high": high, "n": n}
-        for model, result in zip(models(results), results, strict=True)
-        for value, mean, low, high, n in result.summary.filter(chosen & (pl.col("dimension") != EVERYTHING))
-        .select("dimension", "value", "low", "high", "n")
-        .iter_rows()
+        {
+            "value": line["dimension"],
+            "model": source.model,
+            "rating": line["value"],
+            **{key: line[key] for key in ("low", "high", "n")},
+        }
+        for source in sources(results)
+        for line in source.only(at)
     ]
 
 
 def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
-    """Bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median."""
+    """Return bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median."""
     people = result.summary.filter((pl.col("measure") == SURVEY_QUANTILE) & (pl.col("group") == group))
     if not len(people):
         return []
@@ -252,22 +147,17 @@ def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def _heat(results: Sequence[Result]) -> alt.LayerChart:
-    rows = []
-    order = [
-        *every_item(results).filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list(),
-        EVERYTHING,
+def representative(results: Sequence[Result], text: Text) -> Any:
+    """Return a cell for each value, model and group; None where there is no survey."""
+    rows = [
+        {"value": line["dimension"], "column": f"{source.model}, {line['group']}", "r": line["value"]}
+        for source in sources(results)
+        for line in source.only(At(measure=REPRESENTATIVE, item="", variant=FIRST))
     ]
-    columns = []
-    for model, result in zip(models(results), results, strict=True):
-        estimates = result.summary.filter(
-            (pl.col("measure") == REPRESENTATIVE)
-            & (pl.col("variant") == result.items["variant"][0])
-            & (pl.col("item") == "")
-        )
-        for group, dimension, value in estimates.select("group", "dimension", "value").iter_rows():
-            columns.append(f"{model}, {group}")
-            rows.append({"value": dimension, "column": f"{model}, {group}", "r": value})
+    if not rows:
+        return None
+    order = [*every_item(results).filter(kind="statement")["value"].unique(maintain_order=True), EVERYTHING]
+    columns = [row["column"] for row in rows]
     base = alt.Chart(alt.InlineData(rows)).encode(
         x=alt.X(
             "column:N",

@@ -1,28 +1,19 @@
 """The entry point of value statements."""
 
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.values import charts, judging, prose, section
+from penchant.instruments.values import judging
 from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS
-from penchant.instruments.values.finding import finding
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey_description import SurveyFile
-from penchant.report.sections import Section
+from penchant.instruments.values.views import VIEWS
+from penchant.views.section import section
+from penchant.wording.templates import Text
 
 VALUES = Instrument(
     probe=Values,
     compare=compare,
-    section=Section(
-        "Value statements",
-        "Does the model lean towards agreeing with statements of a value, more than with neutral ones?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        finding,
-    ),
+    section=section(VIEWS, Text.of(Values.folder())),
     template="template",
     schemas={"values": {**SCHEMAS, "survey": SurveyFile}},
     formats={

@@ -1,0 +1,193 @@
+"""The finding of value statements: what may be read as a value at all, which people a model is nearer to, how it rates
+statements, and where models, groups and wordings differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import polars as pl
+
+from penchant.instruments.values.data import EVERYTHING, MIDDLE
+from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, WEAK
+from penchant.instruments.values.nearer import NEARER
+from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
+from penchant.instruments.values.represented import FROM_SURVEY, SOME
+from penchant.records import Result
+from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, told
+from penchant.report.tables import P
+from penchant.views.rows import FIRST, At, Line, Source, compared, sources
+from penchant.wording.phrases import in_words, notes_of
+from penchant.wording.templates import Text
+
+_RATING = Shown(".2f", "statements", null=MIDDLE)
+_GAP = Shown("+.2f", "statements")
+_DISTANCE = Shown(".2f", "statements")
+_CELLS = 4
+"""The models and groups that one sentence names."""
+_PAIRS = 6
+"""The pairs of groups of people, by groups of the templates, that one sentence names."""
+
+
+def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield where negated statements are not rated as the mirror image; to which of several groups of people a model is
+    nearer; the mean rating of each value by each model and group in the main wording, and where it differs from
+    people's; then where models differ, where groups do, where wordings do, and in which values a model is nearer to one
+    group of people."""
+    words, models = text.below("prose", "finding"), sources(results)
+    groups = results[0].items["group"].n_unique() > 1
+    yield _unmirrored(models, words)
+    yield from (_nearer_overall(source, words) for source in models)
+    yield from _means(models, words)
+    yield _beside_survey(models, words)
+    for source in [] if comparison is None else compared(comparison):
+        for pair, lines in _grouped(source.only(At(variant=FIRST)), "comparison").items():
+            own = words.below("models").given(pair=pair, groups=groups)
+            yield across(_placed(lines), _GAP, own.get("noun"), own.get("what"))
+    for source in models:
+        for pair, lines in _grouped(source.only(At(measure=DIFFERENCE, variant=_main(source))), "group").items():
+            own = words.below("groups").given(model=source.model, pair=pair)
+            yield across(_placed(lines), _GAP, own.get("noun"), own.get("what"))
+        yield _of_wordings(source, words.below("wordings").given(model=source.model))
+        yield _nearer_by_value(source, words.below("nearer-by-value").given(model=source.model))
+
+
+def _main(source: Source) -> str:
+    """Return the main wording, which is the first."""
+    assert source.result is not None
+    return str(source.result.items["variant"][0])
+
+
+def _grouped(lines: Iterable[Line], column: str) -> dict[str, list[Line]]:
+    parts: dict[str, list[Line]] = {}
+    for line in lines:
+        parts.setdefault(line[column], []).append(line)
+    return parts
+
+
+def _cells(models: Sequence[Source], measure: str) -> Iterator[tuple[str, list[Line]]]:
+    """Yield the rows of a measure in the main wording, by model and group."""
+    for source in models:
+        for group, lines in _grouped(source.only(At(measure=measure, variant=_main(source))), "group").items():
+            yield f"{source.model} ({group})", lines
+
+
+def _placed(lines: Sequence[Line]) -> Iterator[tuple[str, Estimated]]:
+    """Yield the values of some differences; without the mean over all of them where there are several."""
+    several = [line for line in lines if line["dimension"] != EVERYTHING]
+    groups = len({line["group"] for line in lines}) > 1
+    for line in several or lines:
+        yield f"{line['dimension']} ({line['group']})" if groups else line["dimension"], line.row
+
+
+def _unmirrored(models: Sequence[Source], words: Text) -> str:
+    """Return that no rating may be read as a value, where negated statements are not rated as the mirror image; or that
+    this is not known, where there are none."""
+    if all(source.result and (source.result.items["kind"] != "negation").all() for source in models):
+        return words.get("unchecked")
+    astray = [
+        f"{name} {_GAP.number(line.row)}"
+        for name, lines in _cells(models, MIRROR_CORRELATION)
+        for line in lines
+        if line["value"] < WEAK
+    ]
+    return words.get("unmirrored", astray=astray[:_CELLS], rest=len(astray) - _CELLS) if astray else ""
+
+
+def _means(models: Sequence[Source], words: Text) -> Iterator[str]:
+    """Yield a sentence on the mean ratings; where there are several values, one of each value for every model and
+    group."""
+    cells = [
+        (name, list(_placed(lines))) for name, lines in _cells(models, MEAN) if measured(line.row for line in lines)
+    ]
+    own = words.below("means")
+    if all(len(rows) == 1 for _, rows in cells):
+        each = levels([(name, row) for name, ((_, row),) in cells], _RATING, own.get("middle"), most=_CELLS)
+        yield own.get("what", name="", each=each) if each else ""
+        return
+    for name, rows in cells[:_CELLS]:
+        yield own.get("what", name=name, each=levels(rows, _RATING, own.get("middle"), most=_CELLS))
+    yield own.get("more", rest=len(cells) - _CELLS) if len(cells) > _CELLS else ""
+
+
+def _of_wordings(source: Source, words: Text) -> str:
+    """Return in which values one wording gives other ratings than another; empty where there is one wording."""
+    lines = source.only(At(measure=WORDINGS))
+    several = [line for line in lines if line["dimension"] != EVERYTHING] or lines
+    places = [(f"{line['dimension']}, {line['variant']}", line.row) for line in several]
+    return across(places, _GAP, words.get("noun"), words.get("what"))
+
+
+def _of_people(source: Source, *, overall: bool) -> list[Line]:
+    """Return the differences of distances from groups of people in the main wording: over all statements, or in every
+    value; where there is one value, over all statements alone."""
+    lines = source.only(At(measure=NEARER, variant=_main(source)))
+    one = len({line["dimension"] for line in lines}) == 1
+    return [line for line in lines if (one or line["dimension"] == EVERYTHING) is overall]
+
+
+def _nearer_overall(source: Source, words: Text) -> str:
+    """Return to which of two groups of people the model is nearer, over all statements; empty where there are none."""
+    lines = _of_people(source, overall=True)
+    if not lines:
+        return ""
+    own, several = words.below("nearer"), len({line["group"] for line in lines}) > 1
+    clear = sorted((line for line in lines if told(line.row)), key=lambda line: -abs(line["value"]))
+    shown = [*clear[:_PAIRS], *(line for line in lines if not told(line.row))][:_PAIRS]
+    facts = {
+        "model": source.model,
+        "n": int(lines[0]["n"]),
+        "tests": max(int(line["tests"]) for line in lines),
+        "each": [_nearer_to(line, own.given(group=line["group"] if several else "")) for line in shown],
+        "rest": len(lines) - len(shown),
+    }
+    return own.get("what", **facts)
+
+
+def _nearer_to(line: Line, words: Text) -> str:
+    """Return the nearer of two groups by name, with how much nearer it is."""
+    row, p = line.row, str(P(deciding(line.row)))
+    first, second = line["item"].split(" − ", 1)
+    facts = {"first": first, "second": second, "item": line["item"], "p": p}
+    if not measured([row]):
+        return words.get("unknown", why=in_words(notes_of(row)), **facts)
+    if not told(row):
+        return words.get("alike", number=_GAP.number(row, n=False), **facts)
+    if row["value"] > 0:
+        facts |= {"first": second, "second": first}
+    else:
+        row = {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return words.get("apart", number=_DISTANCE.number(row, n=False), **facts)
+
+
+def _nearer_by_value(source: Source, words: Text) -> str:
+    """Return in which values the model is nearer to one of two groups of people than to the other; empty where there
+    are no groups, or one value."""
+    lines = _of_people(source, overall=False)
+    templates = len({line["group"] for line in lines}) > 1
+    own = words.given(templates=templates)
+    places = [(own.get("place", **line.row), line.row) for line in lines]
+    return across(places, _GAP, own.get("noun"), own.get("what"))
+
+
+def _beside_survey(models: Sequence[Source], words: Text) -> str:
+    """Return where the mean rating is told apart from the respondents' mean, the farthest first, and in how many places
+    it is not; empty where there is no survey."""
+    places = [
+        (f"{line['dimension']}, {name}", line.row)
+        for name, lines in _cells(models, FROM_SURVEY)
+        for line in lines
+        if measured([line.row])
+    ]
+    if not places:
+        return ""
+    own = words.below("beside-survey")
+    places.sort(key=lambda pair: -abs(pair[1]["value"]))
+    clear = [pair for pair in places if told(pair[1])]
+    each = []
+    for place, row in clear[:MOST]:
+        notes = notes_of(row)
+        fewer = in_words(notes) if any(note.code == SOME for note in notes) else ""
+        each.append(own.get("place", place=place, above=row["value"] > 0, number=_GAP.number(row), fewer=fewer))
+    first, row = places[0]
+    facts = {"clear": len(clear), "most": MOST, "of": len(places), "first": first, "number": _GAP.number(row)}
+    return own.get("what", each=each, **facts)
