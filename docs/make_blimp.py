@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.charts import accuracy_by_length
+from penchant.instruments.minimal_pairs.length_charts import accuracy_by_length
 from penchant.report.tables import P
 from penchant.study.results import read_outcome
 

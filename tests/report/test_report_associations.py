@@ -26,10 +26,10 @@ from test_report import CUT, HOSTILE, SCRIPT, SMALL, Reader
 import penchant as pc
 from browsers import AXE, violations
 from penchant.instruments.associations import across as measures
-from penchant.instruments.associations import prose
-from penchant.instruments.associations import section as associations
 from penchant.instruments.associations.frames import chosen, with_factors
-from penchant.instruments.associations.stimulus_charts import _edges, scores
+from penchant.instruments.associations.instrument import ACROSS as OVERVIEW
+from penchant.instruments.associations.instrument import CEAT
+from penchant.instruments.associations.stimulus_charts import _edges
 from penchant.instruments.registry import instruments, placed, references
 from penchant.instruments.result import Result
 from penchant.instruments.running import Run
@@ -212,7 +212,7 @@ def test_headlines_are_those_of_the_results(finished: Path, outcome: Outcome, re
         assert line[5:] == [p_value(own["p"]), p_value(own["p_holm"])]
     assert "2 of 2 words of absent are missing" in reader.page.locator("#s0").locator("..").inner_text()
     # A layer a row, and the two sets of CEAT and of structures a column each.
-    assert [line[3] for line in lines(reader, "seat", "effects")][:4] == ["-1", "0", "-1", "0"]
+    assert [line[3] for line in lines(reader, "seat", "effects")][:4] == ["-1", "-1", "0", "0"]
     for place, contexts, measure in (
         ("ceat", ["3", "all"], "combined effect size"),
         ("logprob-bias", ["S1", "S2", "S3", "all"], "effect size"),
@@ -421,7 +421,7 @@ def test_a_click_on_a_mark_finds_its_stimuli(finished: Path, outcome: Outcome, r
     strips = reader.page.locator("#s0-figure-words-1 path[aria-label*='item: nurse;']")
     strips.first.click(force=True)
     assert [line[:3] for line in item_rows(reader, "items-0")] == [["nurse", f"C1 {HOSTILE}", "X"]]
-    reader.page.locator("#s0-figure-effects path[aria-label*='category: C2']").first.click(force=True)
+    reader.page.locator("#s0-figure-effects path[aria-label*='row: C2']").first.click(force=True)
     assert count("items-0") == 10
     ceat = results(outcome, "ceat")
     reader.page.locator("#s3-figure-context path[aria-label*='category: C2'][aria-label*='segment: 3']").first.click(
@@ -533,7 +533,7 @@ def test_stars_follow_the_adjusted_p(outcome: Outcome) -> None:
     result = results(outcome, "weat")[1]
     for p, star in ((1e-6, "*"), (0.05, ""), (math.nan, "")):  # the table adjusts over all that it shows
         changed = replace(result, summary=result.summary.with_columns(pl.lit(p).alias("p")))
-        table, _ = measures.tables([changed, results(outcome, "seat")[0]])
+        table, _ = OVERVIEW.section.tables([changed, results(outcome, "seat")[0]])
         value = row(result, "effect size", category="C1")["value"]
         assert str(table.rows[0].cells[2]) == f"{value:.2f}{star}"
 
@@ -708,7 +708,7 @@ def test_differences_between_models(outcome: Outcome) -> None:
         own = results(outcome, place)
         frame = outcome.comparisons.get(place)
         frame = pc.compare(*own) if frame is None else frame
-        table = associations.compared(frame)[0]
+        table = CEAT.section.compared(frame)[0]
         assert table.columns[2] == "difference"
         pair = f"{own[0].signature['model']} − {own[1].signature['model']}"
         assert {line.cells[2] for line in table.rows} == {pair}
@@ -751,10 +751,18 @@ def test_charts_are_given_what_was_found(outcome: Outcome) -> None:
         ),
     ]
     for result, name, summary, more in wanted:
+        d = "value" if name == "effects" else "d"
         drawn = {
-            (m["category"], *(m[key] for key in more), m["n"], m["d"], m["low"], m["high"])
+            (
+                m["category"],
+                *(m[key] for key in more),
+                m["n"],
+                m[d],
+                m["low"],
+                m["high"],
+            )
             for m in data_of(result, name)
-            if m.get("d") is not None and "category" in m
+            if m.get(d) is not None and "category" in m
         }
         found = summary.filter(pl.col("value").is_not_nan()).with_columns(
             pl.format("{} {}", "category", "label").alias("named")
@@ -776,8 +784,13 @@ def test_strips_are_given_every_stimulus(outcome: Outcome) -> None:
 # Drawing many sentences ---------------------------------------------------------------------------------------------
 
 
+def scores_of(result: Result) -> Any:
+    figures = instruments()["logprob-bias"].section.figures([result])
+    return next(figure.spec() for figure in figures if figure.name == "scores")
+
+
 def cells_of(result: Result) -> dict[str, list[dict[str, Any]]]:
-    spec = scores([result]).spec()
+    spec = scores_of(result)
     panels = spec["vconcat"][0]["hconcat"]
     return {panel["title"]: spec["datasets"][panel["layer"][0]["data"]["name"]] for panel in panels}
 
@@ -799,7 +812,7 @@ def test_sentences_are_counted_in_cells(outcome: Outcome) -> None:
         raised = sum(cell["sentences"] for cell in cells if cell["by"] == "raised")
         assert raised == (own["corrected"] >= 0).sum()
         assert all((cell["y"] >= 0) == (cell["by"] == "raised") for cell in cells)
-    assert len(json.dumps(scores([wide]).spec())) < 400_000
+    assert len(json.dumps(scores_of(wide))) < 400_000
 
 
 @given(st.lists(st.floats(-1e3, 1e3, allow_subnormal=False), min_size=1, max_size=30))
@@ -829,13 +842,14 @@ VARIANTS: list[tuple[str, dict[str, str], list[str]]] = [
 @pytest.mark.parametrize(("place", "changes", "said"), VARIANTS)
 def test_methods_tell_how_it_was_done(place: str, changes: dict[str, str], said: list[str], outcome: Outcome) -> None:
     own = [replace(r, signature=r.signature.with_(**changes)) for r in results(outcome, place)]
-    paragraphs = prose.methods(own)
+    section = instruments()[place].section
+    paragraphs = section.methods(own)
     text = " ".join(paragraphs)
     for words in said:
         assert words in text
     assert "Holm" in text
     assert cited(paragraphs, references(instruments()[place]))  # every key is known
-    assert all(paragraph.endswith(".") for paragraph in [*paragraphs, *prose.limits(own)])
-    note = associations.tables(own)[0].note
+    assert all(paragraph.endswith(".") for paragraph in [*paragraphs, *section.limits(own)])
+    note = section.tables(own)[0].note
     assert ("One-sided" in note) == ("upper" in changes.values())
     assert ("normal approximation" in note) == (changes.get("test") == "normal")

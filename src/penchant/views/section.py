@@ -27,7 +27,8 @@ class Views:
     """The views of an instrument.
 
     `facts` are what its texts may name besides `signature` (of the first result), `items` (all, each once) and
-    `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison).
+    `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison), and what
+    `compared_facts` adds.
     """
 
     tables: tuple[TableSpec, ...]
@@ -36,6 +37,7 @@ class Views:
     items: Items
     finding: tuple[FindingSpec, ...]
     facts: Callable[[Sequence[Result]], Mapping[str, Any]] = lambda results: {}
+    compared_facts: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda comparison: {}
 
     def words(self, text: Text, results: Sequence[Result]) -> Text:
         """Return a text that knows the facts of some results."""
@@ -50,7 +52,8 @@ def section(views: Views, text: Text) -> Section:
         return tables.tables(views.tables, sources(results), views.words(text, results))
 
     def differences(comparison: pl.DataFrame) -> list[Table]:
-        return tables.tables(views.compared, compared(comparison), _of_difference(text, comparison))
+        words = _of_difference(text.given(**views.compared_facts(comparison)), comparison)
+        return tables.tables(views.compared, compared(comparison), words)
 
     def drawn(results: Sequence[Result]) -> list[Figure]:
         return figures.figures(views.figures, results, views.words(text, results))

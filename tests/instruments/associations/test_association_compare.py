@@ -21,8 +21,10 @@ from answers import Answer, refused
 from brute_associations import write_set
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.associations import across
+from penchant.instruments.associations.instrument import ACROSS
 from penchant.instruments.running import Run
 from penchant.records import Signature
+from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import holm
 from penchant.study import run as study_module
@@ -225,7 +227,10 @@ def test_the_table_across_measures_is_adjusted_as_a_whole(zoo: Zoo, folder: Path
     own = [row for column in across.columns(results) for row in column.rows.values()]
     assert len(own) == 3
     assert [row["p_holm"] for row in own] == pytest.approx(holm([row["p"] for row in own]).tolist())
-    assert "over the whole table" in across.tables(results)[0].note
+    stars = [
+        cell.star for row in ACROSS.section.tables(results)[0].rows for cell in row.cells if isinstance(cell, Number)
+    ]
+    assert [bool(star) for star in stars] == [row["p_holm"] < 0.05 for row in own]
 
 
 # Studies --------------------------------------------------------------------------------------------------------------

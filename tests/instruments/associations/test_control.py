@@ -17,8 +17,8 @@ from penchant.corpus.stimuli import read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import Cell
+from penchant.instruments.associations.instrument import WEAT
 from penchant.instruments.associations.logprob_estimates import OF_TEMPLATE
-from penchant.instruments.associations.section import tables
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import Sides
 from penchant.stats.templates import SD, SHARE
@@ -76,7 +76,7 @@ def test_the_difference_is_that_of_the_two_effect_sizes(zoo: Any, tmp_path: Path
     assert beyond["value"] == pytest.approx(sizes["people"] - sizes["others"])
     assert beyond["category"] == "people" and beyond["tests"] == 1 and "2 of four lists" in beyond["note"]
     assert (beyond["p"] < 0.05) == (not beyond["low"] <= 0 <= beyond["high"])
-    shown = {table.name: table for table in tables([found])}
+    shown = {table.name: table for table in WEAT.section.tables([found])}
     assert len(shown["beyond-control"].rows) == 1
     if probe is pc.LogProbBias:
         each = [row["value"] for row in rows(found, measure=OF_TEMPLATE, category="people")]
@@ -152,7 +152,7 @@ def test_samples_of_ceat_are_combined_and_resampled_together(zoo: Any, tmp_path:
             assert (row["low"], row["high"], row["p"]) == (0, 0, 1)
         else:
             assert row["low"] < row["value"] < row["high"] and "stimuli and samples of both at once" in row["how"]
-    assert len({table.name: table for table in tables([found])}["beyond-control"].rows) == 4
+    assert len({table.name: table for table in WEAT.section.tables([found])}["beyond-control"].rows) == 4
 
 
 def test_samples_that_are_all_the_same_are_one_table() -> None:

@@ -10,13 +10,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penchant.instruments.associations.frames import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
-from penchant.instruments.associations.section import starred
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import INK, Figure
-from penchant.report.tables import Number, Row, Table, literal
+from penchant.report.finding import sentences, told
+from penchant.report.sections import Section
+from penchant.report.tables import Number, Row, Table, estimate
 from penchant.stats.hypothesis_tests import holm
+from penchant.views.figures import figure
 from penchant.wording.phrases import Note
+from penchant.wording.templates import Text
 
 NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
 """The names of the association measures in column heads."""
@@ -85,21 +88,22 @@ def _heads(results: Sequence[Result]) -> list[str]:
     return numbered
 
 
-def tables(results: Sequence[Result]) -> list[Table]:
-    """Effect sizes by category and column, and a description of each column."""
+def tables(results: Sequence[Result], text: Text) -> list[Table]:
+    """Return effect sizes by category and column, and a description of each column."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
     rows = []
     for category, label in labels.items():
         cells = [_cell(column, category) for column in shown_columns]
         rows.append(Row((category, *([label] if any(labels.values()) else []), *cells)))
-    note = f"* p below {SIGNIFICANT:g} after Holm's adjustment over the whole table, all categories and columns."
-    if any(column.result.signature["alternative"] == "upper" for column in shown_columns):
-        note += " One-sided tests never star a negative effect size."
     head = ("category", "stimuli") if any(labels.values()) else ("category",)
     heads = (*head, *(column.head for column in shown_columns))
-    title = "Effect sizes d by category and measure"
-    return [Table("measures", title, heads, tuple(rows), note), _about(shown_columns)]
+    own = text.below("tables", "measures").given(upper=any(_one_sided(column) for column in shown_columns))
+    return [Table("measures", own.get("title"), heads, tuple(rows), own.get("note")), _about(shown_columns, text)]
+
+
+def _one_sided(column: Column) -> bool:
+    return column.result.signature["alternative"] == "upper"
 
 
 def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
@@ -115,11 +119,11 @@ def _cell(column: Column, category: str) -> Number:
     row = column.rows.get(category)
     if row is None:
         return Number(notes=(Note("associations.not-asked"),))
-    shown = starred(row)
+    shown = replace(estimate(row), star="*" if row["p_holm"] < SIGNIFICANT else "")
     return Number(shown.value, notes=shown.notes if math.isnan(shown.value) else (), star=shown.star)
 
 
-def _about(shown_columns: Sequence[Column]) -> Table:
+def _about(shown_columns: Sequence[Column], text: Text) -> Table:
     rows = tuple(
         Row(
             (column.head, column.result.signature["model"], column.shown, column.result.signature["data"]),
@@ -127,15 +131,13 @@ def _about(shown_columns: Sequence[Column]) -> Table:
         )
         for column in shown_columns
     )
-    data = {column.result.signature["data"] for column in shown_columns}
-    note = "Each with the signature of its numbers."
-    if len(data) > 1:
-        note += " The columns do not all read the same stimuli: categories of one name are set side by side."
-    return Table("columns", "What the columns are", ("column", "model", "shown", "stimuli"), rows, note)
+    own = text.below("tables", "columns")
+    note = own.get("note", several=len({column.result.signature["data"] for column in shown_columns}) > 1)
+    return Table("columns", own.get("title"), ("column", "model", "shown", "stimuli"), rows, note)
 
 
-def figures(results: Sequence[Result]) -> list[Figure]:
-    """The table as a heat map."""
+def figures(results: Sequence[Result], text: Text) -> list[Figure]:
+    """Return the table as a heat map."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
     rows = []
@@ -143,10 +145,10 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         for column in shown_columns:
             cell = _cell(column, category)
             value = None if math.isnan(cell.value) else cell.value
-            text = "–" if value is None else f"{value:.2f}{cell.star}".replace("-", "−")
+            said = "–" if value is None else f"{value:.2f}{cell.star}".replace("-", "−")
             name = f"{column.measure}, {column.result.signature['model']}"
             rows.append(
-                {"category": named(category, label), "column": column.head, "of": name, "d": value, "text": text}
+                {"category": named(category, label), "column": column.head, "of": name, "d": value, "text": said}
             )
     base = alt.Chart(alt.InlineData(rows)).encode(
         x=alt.X(
@@ -170,32 +172,41 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         for there in (True, False)
     ]
     chart = alt.layer(cells, *numbers).properties(width=alt.Step(74), height=alt.Step(26))
-    text = (
-        "A cell for each category and column of the table: blue where X goes with A and Y with B, orange where it is "
-        f"the other way round, – where there is no effect size; * p below {SIGNIFICANT:g} after adjustment."
+    return [figure("measures", chart, text, "")]
+
+
+def finding(results: Sequence[Result], text: Text) -> list[str]:
+    """Return on which categories all columns agree: by the sign of d, and by being told apart from 0 in all of them."""
+    shown = columns(results)
+    by_category = {
+        category: [column.rows[category] for column in shown if category in column.rows] for category in _labels(shown)
+    }
+    several = {
+        category: rows
+        for category, every in by_category.items()
+        if len(rows := [row for row in every if not math.isnan(row["value"])]) > 1
+    }
+    signs = [category for category, rows in several.items() if len({row["value"] > 0 for row in rows}) == 1]
+    clear = [category for category in signs if all(told(row) for row in several[category])]
+    said = text.get("prose", "finding", signs=len(signs), of=len(several), clear=clear)
+    return sentences(said) if several else []
+
+
+def across(text: Text) -> Section:
+    """Return the section across measures, in the words of a text."""
+    text = text.given(significant=SIGNIFICANT)
+
+    def methods(results: Sequence[Result]) -> list[str]:
+        shown = [f"{column.head}: {column.shown}" for column in columns(results) if column.shown != "–"]
+        return text.given(shown=shown).paragraphs("prose", "methods")
+
+    return Section(
+        *(text.get("title"), text.get("question")),
+        tables=lambda results: tables(results, text),
+        compared=lambda comparison: [],
+        figures=lambda results: figures(results, text),
+        items=None,
+        methods=methods,
+        limits=lambda results: text.paragraphs("prose", "limits"),
+        finding=lambda results, comparison: finding(results, text),
     )
-    return [Figure("measures", "Effect sizes by category and measure", text, chart, "measures")]
-
-
-def methods(results: Sequence[Result]) -> list[str]:
-    """Which numbers stand side by side."""
-    levels = [f"{column.head}: {column.shown}" for column in columns(results) if column.shown != "–"]
-    shown = f" Where a measure has several numbers for a category: {literal('; '.join(levels))}." if levels else ""
-    return [
-        "Effect sizes of the same categories by several measures [@sadhu2024]: WEAT on static word vectors "
-        "[@caliskan2017], SEAT on sentence vectors [@may2019], CEAT on words in sentences of a corpus [@guo2021], the "
-        "log-probability bias score on scores of masked words [@kurita2019], as far as the study asked for them."
-        f"{shown} p is that over stimuli, also for CEAT, adjusted by Holm's method [@holm1979] over all categories "
-        "and columns; in the sections of the measures it is adjusted over what they show."
-    ]
-
-
-def limits(results: Sequence[Result]) -> list[str]:
-    """What the columns can and cannot show together."""
-    return [
-        "All columns are in standard deviations, but of different things: of words' associations (WEAT, CEAT), of "
-        "sentences' (SEAT), of attributes' scores (log-probability). CEAT's d is a mean over samples of one sentence "
-        "each, whose noise makes it smaller. Compare signs and rankings of categories; a difference between two "
-        "columns is no measure of one model being more biased than another.",
-        "Measures that disagree are the rule. A finding that one measure alone has is a finding about that measure.",
-    ]

@@ -1,4 +1,4 @@
-"""Figures of association tests. Rendering only: every number comes from items and summary."""
+"""Figures of association tests: effect sizes against contexts, layers and numbers of samples."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ from penchant.instruments.associations.frames import (
     named,
     only,
     probe,
-    several,
     stacked,
-    where,
 )
 from penchant.instruments.associations.logprob_estimates import EVERY
-from penchant.instruments.associations.stimulus_charts import panels, scores, words
+from penchant.instruments.associations.stimulus_charts import panels
 from penchant.records import Result
 from penchant.report.drawing import alt
-from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.tables import models
+from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 _PANEL = 210, 120
 
 
-def figures(results: Sequence[Result]) -> list[Figure]:
-    """Effect sizes by category, against context length, layer and number of samples; prior against corrected scores;
-    and the association of every stimulus."""
-    name = probe(results)
-    estimates = stacked(results, headline(name))
+def _known(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the effect sizes that there are, and with them those that are missing, where a line breaks."""
+    estimates = stacked(results, headline(probe(results)))
     known = estimates.filter(pl.col("value").is_not_nan())
-    drawn = []
-    if len(known):
-        drawn.append(_forest(name, known))
-        # Missing estimates are kept: a line breaks there.
-        shown = only(estimates.join(known, on="category", how="semi", maintain_order="left"), "sampling", "samples")
-        if len(levels(known, "context")) > 1:
-            drawn.append(_by_context(name, known, only(shown, "layer")))
-        if len(levels(known, "layer")) > 1:
-            drawn.append(_by_layer(name, known, only(shown, "context")))
-    if name == "ceat":
-        drawn += _by_samples(results, known)
-    if name == "logprob-bias":
-        drawn.append(scores(results))
-    return [*drawn, *words(results)]
+    whole = estimates.join(known, on="category", how="semi", maintain_order="left")
+    return known, only(whole, "sampling", "samples")
 
 
-def _shown(names: Sequence[str]) -> str:
-    """The chosen levels as a sentence; empty where there are none."""
-    return f" Shown: {', '.join(names)}." if names else ""
+def by_context(results: Sequence[Result], text: Text) -> Any:
+    """Return effect sizes against the context, a panel for each category; None where there is one context. The average
+    over all structures is not a structure of its own."""
+    known, whole = _known(results)
+    if not len(known) or len(levels(known, "context")) < 2:
+        return None
+    shown = only(whole, "layer")
+    if probe(results) == "logprob-bias":
+        shown = shown.filter(pl.col("context") != EVERY)
+    return _lines(shown, "context", context_name(probe(results)), text.get("figures", "context", "axis"))
 
 
-def _rows(frame: pl.DataFrame, name: str, *factors: str) -> list[dict[str, Any]]:
-    """Estimates as rows of a chart. A context is named as in the items."""
+def by_layer(results: Sequence[Result], text: Text) -> Any:
+    """Return effect sizes against the layer, a panel for each category; None where there is one layer."""
+    known, whole = _known(results)
+    if not len(known) or len(levels(known, "layer")) < 2:
+        return None
+    return _lines(only(whole, "context"), "layer", "layer", "layer")
+
+
+def _rows(frame: pl.DataFrame, **fields: str) -> list[dict[str, Any]]:
+    """Return estimates as rows of a chart."""
     return [
         {
             "category": named(row["category"], row["label"]),
@@ -70,14 +70,14 @@ def _rows(frame: pl.DataFrame, name: str, *factors: str) -> list[dict[str, Any]]
             "high": row["high"],
             "p": row["p_holm"],
             "n": row["n"],
-            **{context_name(name) if factor == "context" else factor: row[factor] for factor in factors},
+            **{field: row[factor] for field, factor in fields.items()},
         }
         for row in frame.iter_rows(named=True)
     ]
 
 
 def _colour(who: Sequence[str], legend: bool = True) -> dict[str, Any]:
-    """Colour and shape encodings that tell models apart."""
+    """Return colour and shape encodings that tell models apart."""
     shades = [COLOURS[i % len(COLOURS)] for i in range(len(who))]
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(who))]
     drawn = (
@@ -90,7 +90,7 @@ def _colour(who: Sequence[str], legend: bool = True) -> dict[str, Any]:
 
 
 def _domain(*columns: pl.Series) -> list[float]:
-    """Bounds of an axis shared by all panels: all values and 0, rounded outwards to halves."""
+    """Return bounds of an axis shared by all panels: all values and 0, rounded outwards to halves."""
     values = [v for column in columns for v in column.to_list() if v is not None and math.isfinite(v)]
     low, high = min([0.0, *values]), max([0.0, *values])
     return [math.floor(2 * low) / 2, math.ceil(2 * high) / 2 or 0.5]
@@ -108,82 +108,15 @@ def _tooltip(*more: str) -> list[Any]:
 
 
 def _zero(axis: str) -> alt.Chart:
-    """A dashed line at 0 of the given axis."""
+    """Return a dashed line at 0 of the given axis."""
     rule = alt.Chart(alt.InlineData([{axis: 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
     return rule.encode(**{axis: f"{axis}:Q"})
 
 
-def _forest(name: str, whole: pl.DataFrame) -> Figure:
-    shown = only(whole, "context", "sampling", "samples")
-    factors = several(shown)
-    if factors:  # layers are distinguished in the same way as models
-        shown = shown.with_columns(pl.format("{}, layer {}", "who", "layer").alias("who"))
-    who, categories = (
-        levels(shown, "who"),
-        [named(*row) for row in shown.select("category", "label").unique(maintain_order=True).iter_rows()],
-    )
-    bounds = alt.Scale(domain=_domain(shown["value"], shown["low"], shown["high"]), nice=False)
-    base = alt.Chart(alt.InlineData(_rows(shown, name))).encode(
-        y=alt.Y("category:N", sort=categories, title=None, axis=alt.Axis(labelLimit=420, labelPadding=8)),
-        yOffset=alt.YOffset("model:N", sort=who),
-        tooltip=[*_tooltip(), alt.Tooltip("p:Q", title="p (Holm)", format=".2g")],
-    )
-    marks = _colour(who)
-    spread = base.mark_rule(strokeWidth=2, aria=False).encode(
-        x=alt.X("low:Q", title="effect size d", scale=bounds), x2="high:Q", color=marks["color"]
-    )
-    points = base.mark_point(filled=True, size=60, opacity=1).encode(
-        x=alt.X("d:Q", title="effect size d", scale=bounds), **marks
-    )
-    chart = alt.layer(_zero("x"), spread, points).properties(
-        width=420, height=alt.Step(max(9, 22 // len(who)) if len(who) > 1 else 20)
-    )
-    text = (
-        "For each category and model the effect size with its interval; right of the dashed line X goes with A and Y "
-        "with B."
-    )
-    return Figure(
-        "effects",
-        "Effect sizes by category",
-        text + _shown(where(whole, name, "context", "sampling", "samples")),
-        chart,
-        "effects",
-        "category",
-    )
-
-
-def _by_context(name: str, whole: pl.DataFrame, shown: pl.DataFrame) -> Figure:
-    title = "the length of the segment" if name == "ceat" else "the structure of the sentence"
-    text = (
-        "A panel for each category: for each model the effect size with its interval in contexts of growing length, "
-        "in the order of the study."
-    )
-    if name == "logprob-bias":  # the average over all structures is not a structure of its own
-        shown = shown.filter(pl.col("context") != EVERY)
-    unit = "segment, words" if name == "ceat" else context_name(name)
-    chart = _lines(name, shown, "context", unit)
-    return Figure(
-        "context",
-        f"Effect size against {title}",
-        text + _shown(where(whole, name, "layer", "sampling", "samples")),
-        chart,
-        "effects",
-        f"category {context_name(name)}",
-    )
-
-
-def _by_layer(name: str, whole: pl.DataFrame, shown: pl.DataFrame) -> Figure:
-    text = "A panel for each category: for each model the effect size with its interval at each layer read."
-    chart = _lines(name, shown, "layer", "layer")
-    shown_levels = _shown(where(whole, name, "context", "sampling", "samples"))
-    return Figure("layers", "Effect size against the layer", text + shown_levels, chart, "effects", "category layer")
-
-
-def _lines(name: str, shown: pl.DataFrame, factor: str, unit: str) -> alt.ConcatChart:
-    """Effect sizes against the levels of a factor: one line per model, with their marks side by side."""
+def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.ConcatChart:
+    """Return effect sizes against the levels of a factor: one line per model, with their marks side by side."""
     who = levels(shown, "who")
-    field = context_name(name) if factor == "context" else factor
-    rows = _rows(shown, name, factor)
+    rows = _rows(shown, **{field: factor})
     order = levels(shown, factor)
     scale = alt.Scale(domain=_domain(shown["value"], shown["low"], shown["high"]), nice=False)
     marks = _colour(who)
@@ -211,19 +144,20 @@ def _lines(name: str, shown: pl.DataFrame, factor: str, unit: str) -> alt.Concat
     return panels(list(dict.fromkeys(row["category"] for row in rows)), draw)
 
 
-def _by_samples(results: Sequence[Result], whole: pl.DataFrame) -> list[Figure]:
-    """The published interval against the number of samples, with which it shrinks; the one over stimuli does not."""
-    first = stacked(results, FIRST)
+def by_samples(results: Sequence[Result], text: Text) -> Any:
+    """Return the published interval against the number of samples, with which it shrinks; the one over stimuli does
+    not. None of instruments without samples."""
+    first, (known, _) = stacked(results, FIRST), _known(results)
     if not len(first):
-        return []
-    shown, honest = (only(frame, "layer", "context", "sampling", "samples") for frame in (first, whole))
+        return None
+    shown, honest = (only(frame, "layer", "context", "sampling", "samples") for frame in (first, known))
     who = models(results)
     scale = alt.Scale(
         domain=_domain(*(frame[end] for frame in (shown, honest) for end in ("value", "low", "high"))), nice=False
     )
     steps = sorted(set(shown["n"]))
     log = alt.Scale(type="log", nice=False, domain=[steps[0] / 1.3, steps[-1] * 1.3])
-    published, bands = _rows(shown, "ceat"), _rows(honest, "ceat")
+    published, bands = _rows(shown), _rows(honest)
     marks = _colour(who, legend=False)
 
     def draw(model: str, category: str) -> alt.LayerChart:
@@ -248,14 +182,5 @@ def _by_samples(results: Sequence[Result], whole: pl.DataFrame) -> list[Figure]:
 
     categories = list(dict.fromkeys(row["category"] for row in published))
     if len(who) == 1:
-        chart: Any = panels(categories, partial(draw, who[0]))
-    else:
-        chart = alt.vconcat(*(panels(categories, partial(draw, model)).properties(title=model) for model in who))
-    text = (
-        "A panel for each category: the combined effect size of the first 10, 20, 50 … samples with its published "
-        "interval, which shrinks with the number of samples by construction; the band behind is the interval of the "
-        "effect size of all samples over stimuli and samples."
-    )
-    shown_levels = _shown(where(first, "ceat", "layer", "context", "sampling", "samples"))
-    title = "Combined effect size against the number of samples"
-    return [Figure("samples", title, text + shown_levels, chart, "first-samples", "category")]
+        return panels(categories, partial(draw, who[0]))
+    return alt.vconcat(*(panels(categories, partial(draw, model)).properties(title=model) for model in who))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,11 @@ from numpy.typing import NDArray
 
 from penchant.instruments.associations.estimates import SIDES
 from penchant.instruments.associations.frames import (
-    FACTORS,
     by_category,
     levels,
     named,
     only,
     probe,
-    where,
     with_factors,
 )
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION
@@ -28,6 +27,8 @@ from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.tables import models
+from penchant.views.figures import figure
+from penchant.wording.templates import Text
 
 _CELLS = 28
 """Approximate number of cells along an axis of a panel."""
@@ -42,7 +43,7 @@ Values = NDArray[np.float64]
 
 
 def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart], columns: int = 3) -> alt.ConcatChart:
-    """One panel per category, under its name, which wraps to as many lines as it needs."""
+    """Return one panel per category, under its name, which wraps to as many lines as it needs."""
     return alt.concat(
         *(
             draw(category).properties(
@@ -59,8 +60,11 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart], col
 # Prior against corrected score --------------------------------------------------------------------------------------
 
 
-def scores(results: Sequence[Result]) -> Figure:
-    """Numbers of sentences by prior and corrected score: one panel per structure, one row per model."""
+def scores(results: Sequence[Result], text: Text) -> Any:
+    """Return numbers of sentences by prior and corrected score: a panel per structure, a row per model; None of
+    instruments without these scores."""
+    if not all("prior" in result.items.columns for result in results):
+        return None
     prior, corrected = (np.concatenate([r.items[name].to_numpy() for r in results]) for name in ("prior", "corrected"))
     across, up = _edges(prior), _edges(corrected)
     structures = list(dict.fromkeys(s for r in results for s in levels(r.items, "context")))
@@ -76,19 +80,11 @@ def scores(results: Sequence[Result]) -> Figure:
         )
         for model, row in zip(models(results), counted, strict=True)
     ]
-    return Figure(
-        "scores",
-        "Corrected against prior score",
-        "For each model and structure the sentences of all categories, counted in cells: right is more probable where "
-        "the attribute is masked too, up is made more probable by the attribute (blue above the line at 0, orange "
-        "below), fuller is more sentences. All panels have the same axes.",
-        alt.vconcat(*rows),
-        "scores",
-    )
+    return alt.vconcat(*rows)
 
 
 def _edges(values: Values) -> tuple[float, float, float]:
-    """Lowest edge, width and highest edge of the cells that cover all values; one edge is at 0."""
+    """Return lowest edge, width and highest edge of the cells that cover all values; one edge is at 0."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
     low, high = min(low, 0.0), max(high, 0.0)
@@ -102,7 +98,7 @@ def _edges(values: Values) -> tuple[float, float, float]:
 def _counted(
     result: Result, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
 ) -> list[dict[str, Any]]:
-    """The number of sentences of a structure in each cell that is not empty."""
+    """Return the number of sentences of a structure in each cell that is not empty."""
     items = result.items.filter(pl.col("context") == structure)
     cell = [
         ((pl.col(name) - low) / width).floor().cast(pl.Int64).alias(name)
@@ -166,43 +162,23 @@ def _cells(
 # What every stimulus says -------------------------------------------------------------------------------------------
 
 
-def words(results: Sequence[Result]) -> list[Figure]:
-    """For each model a strip per category and set, with one mark per stimulus and the most extreme labelled."""
-    figures = []
-    for number, (model, result) in enumerate(zip(models(results), results, strict=True), start=1):
-        frames = _of_attributes(result) if probe(results) == "logprob-bias" else _of_words(result)
-        if not frames:
-            continue
-        alone = len(results) == 1
-        text = (
-            "A panel for each category, a row for each set, a mark for each stimulus; the most extreme are named. "
-            + {
-                "logprob-bias": "Right: the attribute makes the first set of targets more probable than the second.",
-                "seat": "Right: nearer to A than to B (targets X and Y), nearer to X than to Y (attributes A and B); "
-                "the mean over the sentences of a word.",
-            }.get(
-                probe(results),
-                "Right: nearer to A than to B (targets X and Y), nearer to X than to Y (attributes A and B).",
-            )
-            + _said(result)
-        )
-        title = "What every stimulus says" if alone else f"{model}: what every stimulus says"
-        name = "words" if alone else f"words-{number}"
-        numbers = "attributes" if probe(results) == "logprob-bias" else "influence"
-        figures.append(Figure(name, title, text, _strips(frames, model), numbers, "category set item"))
-    return figures
+class Words:
+    """For each model a strip per category and set, with a mark per stimulus and the most extreme labelled."""
 
-
-def _said(result: Result) -> str:
-    frame = with_factors(result.items)
-    if result.signature["probe"] == "logprob-bias":
-        frame = with_factors(result.summary)
-    shown = where(frame, result.signature["probe"], *FACTORS)
-    return f" Shown: {', '.join(shown)}." if shown else ""
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return a figure for each model that has stimuli."""
+        drawn = []
+        for number, (model, result) in enumerate(zip(models(results), results, strict=True), start=1):
+            frames = _of_attributes(result) if probe(results) == "logprob-bias" else _of_words(result)
+            if frames:
+                own = text.given(model="" if len(results) == 1 else model)
+                made = figure("words", _strips(frames, model), own, "category set item")
+                drawn.append(made if len(results) == 1 else replace(made, name=f"words-{number}"))
+        return drawn
 
 
 def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """The association of every word by category; the mean over its sentences where it has several."""
+    """Return the association of every word by category; the mean over its sentences where it has several."""
     return [
         (
             named(category, label),
@@ -215,7 +191,7 @@ def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """The associations of attributes, from the summary."""
+    """Return the associations of attributes, from the summary."""
     associations = with_factors(result.summary).filter(pl.col("measure") == ASSOCIATION)
     return [
         (
@@ -234,7 +210,7 @@ def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str) -> alt.Conca
 
 
 def _strip(category: str, frame: pl.DataFrame, model: str) -> alt.LayerChart:
-    """The stimuli of one category. In each set the rightmost one is labelled above the strip, the leftmost below."""
+    """Return the stimuli of a category. In each set the rightmost is labelled above the strip, the leftmost below."""
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
     rows = [
@@ -275,6 +251,6 @@ def _strip(category: str, frame: pl.DataFrame, model: str) -> alt.LayerChart:
 
 
 def _aligned(value: float, low: float, high: float) -> str:
-    """The alignment of a name with its mark that keeps it within the panel."""
+    """Return the alignment of a name with its mark that keeps it within the panel."""
     share = (value - low) / (high - low) if high > low else 0.5
     return "left" if share < 0.3 else "right" if share > 0.7 else "center"
