@@ -43,6 +43,7 @@ COMMON = (
     ("calling",),
     ("settings",),
     ("base",),
+    ("itemised",),
     ("descriptor", "comparison", "rows"),
     ("registry", "declared"),
     ("faults", "presentation"),
@@ -123,7 +124,7 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
     pairs import one; and settings reach none by any way."""
     probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
     homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
-    assert {home[1] for home in homes} == {*INSTRUMENTS, "rows"}
+    assert {home[1] for home in homes} == {*INSTRUMENTS, "rows", "itemised"}
     for path in PATHS:
         if (
             room(path) == "instruments"
@@ -165,7 +166,7 @@ def _inside_instruments() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
 def _probes(path: Path) -> list[str]:
     """The names of the classes in a module that are probes of an instrument."""
     classes = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
-    known = {"Probe", "PairProbe", "PronounProbe", "Association"}
+    known = {"Probe", "ItemProbe", "PairProbe", "PronounProbe", "Association"}
     return [node.name for node in classes if known & {re.split(r"\W", ast.unparse(base))[0] for base in node.bases}]
 
 

@@ -83,7 +83,7 @@ def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 MISTAKES = {
-    "list": ('return {"first"', 'return [0]  # {"first"', "in texts, "),
+    "list": ('return {"first"', 'return [0]  # {"first"', "in texts_of, "),
     "key": ("before, first, second, after = _VARIANTS", 'before, first, second, after = {}["x"]  # ', "in sentences, "),
     "role": ('("first", "second"), by', '("first", "third"), by', "in summarise, "),
     "column": ('by="kind"', 'by="sort"', "in summarise, "),

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from penchant.arguments import kind
 from penchant.errors import DataError, encodable, without_folders
 from penchant.files import join_names
-from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
+from penchant.tables.given import NAME, ROWS, document_of, file_of, is_table, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,14 @@ class Table:
     rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
     suffix: str = ".jsonl"
     file: Callable[[Any], Path | None] = lambda given: None
+
+
+def _document(given: Any) -> Path | None:
+    return document_of(given, {}, NAME) if isinstance(given, Mapping) else None
+
+
+DOCUMENT = Table(file=_document)
+"""A field that names a set.yaml, whose keys may be given in Python as a mapping."""
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field
 
-from penchant.corpus.sampling import spread
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError, place, together
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import CITED, Table, cited_columns, written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.measures import Measure, estimates
 from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
+from penchant.instruments.unknown import OnUnknown, signed_unknown
 from penchant.records import Estimate
 from penchant.tables.documents import Text
 from penchant.tables.rows import read_models
@@ -43,7 +42,7 @@ class Row(BaseModel):
 R = TypeVar("R", bound=Row)
 
 
-class RowProbe(Probe[Measured], Generic[R]):
+class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     """The base of probes over the rows of a table.
 
     A subclass names the `row`, the `sentences` made of one and the `measures`, which may be of columns that it adds to
@@ -68,8 +67,6 @@ class RowProbe(Probe[Measured], Generic[R]):
     """Whether rows that hold something the tokenizer does not know `stop` the study, which lists them (default), or are
     left out and counted (`skip`)."""
 
-    _read: dict[Path, list[tuple[int, R]]] = PrivateAttr(default_factory=dict)
-
     @abstractmethod
     def sentences(self, row: R) -> Mapping[str, str]:
         """Return the sentences that a model scores for a row, by a name that all rows have."""
@@ -79,17 +76,31 @@ class RowProbe(Probe[Measured], Generic[R]):
         tokens_NAME, beside the columns of the row."""
         return items
 
-    def rows(self, base: Sequence[Path] = (Path(),)) -> list[tuple[int, R]]:
-        """Return the rows with their lines, checked and cached. Raises DataError naming file, line and field."""
-        file = self.find(self.data, base)
-        if file not in self._read:
-            rows = read_models(file, self.row, columns=self.columns, naming="columns: {FIELD: …}")
-            if not rows:
-                raise DataError("holds no rows", file=file)
-            named = [(line, row.model_copy(update={"id": row.id or str(line)})) for line, row in rows]
-            self._require_names(named, file)
-            self._read[file] = named
-        return self._read[file]
+    def read(self, path: Path) -> list[tuple[str, R]]:
+        """Return the rows with their places. Raises DataError naming file, line and field."""
+        rows = read_models(path, self.row, columns=self.columns, naming="columns: {FIELD: …}")
+        if not rows:
+            raise DataError("holds no rows", file=path)
+        named = [(line, row.model_copy(update={"id": row.id or str(line)})) for line, row in rows]
+        self._require_names(named, path)
+        return [(place(path, line), row) for line, row in named]
+
+    def items(self, read: list[tuple[str, R]]) -> Sequence[tuple[str, R]]:
+        """Return the rows."""
+        return read
+
+    def texts_of(self, item: tuple[str, R]) -> Sequence[str]:
+        """Return the sentences of a row."""
+        return list(self.sentences(item[1]).values())
+
+    def place_of(self, item: tuple[str, R]) -> str:
+        """Return the file and line of a row."""
+        return item[0]
+
+    def group(self, item: tuple[str, R]) -> str:
+        """Return the level of a row that the first measure by levels is by."""
+        levels = [measure.by for measure in self.measures if measure.by]
+        return str(getattr(item[1], levels[0], "")) if levels else ""
 
     def _require_names(self, rows: Iterable[tuple[int, Row]], file: Path) -> None:
         first: dict[str, int] = {}
@@ -101,32 +112,6 @@ class RowProbe(Probe[Measured], Generic[R]):
                     for line, name in repeated
                 ]
             )
-
-    def asked(self, base: Sequence[Path]) -> list[tuple[int, R]]:
-        """Return the rows that are measured: all, or in a pilot some of every level."""
-        rows, levels = self.rows(base), [measure.by for measure in self.measures if measure.by]
-        if self.limit is None:
-            return rows
-        return spread(
-            rows,
-            self.limit,
-            seed=self.seed,
-            content=lambda one: [*self.sentences(one[1]).values()],
-            group=lambda one: str(getattr(one[1], levels[0], "")) if levels else "",
-        )
-
-    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the table."""
-        return [self.find(self.data, base)]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return every sentence, with the place of its row."""
-        file = self.find(self.data, base)
-        return [(text, place(file, line)) for line, row in self.asked(base) for text in self.sentences(row).values()]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
 
     def settle(self, model: Model) -> Self:
         """Return the probe with its method decided. Raises MethodError where it does not fit the model."""
@@ -148,21 +133,11 @@ class RowProbe(Probe[Measured], Generic[R]):
 
     def measure(self, session: Session) -> Measured:
         """Score the sentences of every row."""
-        file = self.find(self.data, session.base)
-        rows, told = known_items(
-            session.lm,
-            self.asked(session.base),
-            lambda one: list(self.sentences(one[1]).values()),
-            lambda one: place(file, one[0]),
-            self.on_unknown,
-            self.noun,
-        )
+        rows, told = self.known(session, self.asked(session.base))
         sentences = [self.sentences(row) for _, row in rows]
         names = list(sentences[0])
         session.expect(len(rows), inputs=len(names))
-        asked = [
-            (each[name], place(file, line)) for (line, _), each in zip(rows, sentences, strict=True) for name in names
-        ]
+        asked = [(each[name], at) for (at, _), each in zip(rows, sentences, strict=True) for name in names]
         scores = list(session.scorer.score(asked, self.method))
         items = pl.DataFrame([row.model_dump() for _, row in rows], infer_schema_length=None)
         for number, name in enumerate(names):

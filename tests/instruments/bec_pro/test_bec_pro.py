@@ -131,7 +131,7 @@ def reference(directory: Path, sentence: str, masked: str, spans: list[tuple[int
 def test_items_hold_the_reference_scores(zoo: Zoo, tmp_path: Path, name: str) -> None:
     probe = BecPro(data=str(write(tmp_path)), resamples=100)
     items = probe.run(pc.load(zoo(name))).items
-    for row, read in zip(items.iter_rows(named=True), probe.rows(), strict=True):
+    for row, read in zip(items.iter_rows(named=True), probe.asked(), strict=True):
         masked = read.before + read.person + read.after
         seen, hidden = reference(zoo(name), read.sentence, masked, [read.at])
         assert (row["seen"], row["hidden"]) == pytest.approx((seen, hidden), abs=2e-4)
@@ -143,7 +143,7 @@ def test_items_hold_the_reference_scores(zoo: Zoo, tmp_path: Path, name: str) ->
 def test_the_prior_may_have_as_many_masks_as_pieces(zoo: Zoo, tmp_path: Path, name: str) -> None:
     items = BecPro(data=str(write(tmp_path)), prior="pieces", resamples=100).run(pc.load(zoo(name))).items
     model, tokenizer = brute.load(zoo(name))
-    for row, read in zip(items.iter_rows(named=True), BecPro(data=str(tmp_path / "t.tsv")).rows(), strict=True):
+    for row, read in zip(items.iter_rows(named=True), BecPro(data=str(tmp_path / "t.tsv")).asked(), strict=True):
         person, attribute = (brute.span_positions(tokenizer, read.sentence, at) for at in (read.at, read.attribute))
         ids = brute.encode(tokenizer, read.sentence).ids
         hidden = math.fsum(brute._at_mask(model, tokenizer, ids, [*person, *attribute], i) for i in person)
@@ -160,7 +160,7 @@ def test_what_several_rows_ask_is_read_once(zoo: Zoo, tmp_path: Path) -> None:
     """The two last rows differ in the person alone, which is masked."""
     run = pc.Run()
     BecPro(data=str(write(tmp_path)), resamples=100).run(pc.load(zoo("bert-cased")), run)
-    rows = BecPro(data=str(tmp_path / "t.tsv")).rows()
+    rows = BecPro(data=str(tmp_path / "t.tsv")).asked()
     _, tokenizer = brute.load(zoo("bert-cased"))
     pieces = {row.person: len(brute.span_positions(tokenizer, row.sentence, row.at)) for row in rows}
     distinct = {(row.sentence[: row.at[0]], row.sentence[row.at[1] :], pieces[row.person]) for row in rows}
@@ -306,7 +306,7 @@ def test_the_published_tables_are_read() -> None:
     _, probes = read_study(ROOT / "examples" / "bec-pro.yaml", models=["bundled:modern"])
     for probe in probes:
         assert isinstance(probe, BecPro)
-        table = probe.table([REAL])
+        table = probe.read_set([REAL])
         raw = pl.read_csv(REAL / probe.data, separator="\t")
         faulty = raw.filter(pl.col("Sent_TM").str.count_matches(re.escape("[MASK]")) != 1)
         assert len(faulty) == 5 and len(table.rows) == len(raw) - 5 == 5395  # "lodging [MASK]ager", "[MASK]nährungs…"
@@ -320,6 +320,6 @@ def test_the_published_tables_are_read() -> None:
 @needs_shared
 def test_a_pilot_of_the_published_table_keeps_pairs_whole(zoo: Zoo) -> None:
     probe = BecPro(data=str(REAL / "BEC-Pro_EN.tsv"), limit=6, on_unknown="skip", resamples=100)
-    rows = probe.rows()
+    rows = probe.asked()
     assert len({row.cell for row in rows}) == 6 and len(rows) in (107, 108)
     assert sorted({row.group for row in rows}) == ["balanced", "female", "male"]

@@ -5,14 +5,13 @@ fits how much either should count to the judgements themselves (Tjuatja, Neubig,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, Method, method_for
 from penchant.engine.normalising import (
     CONSTANTS,
@@ -30,11 +29,11 @@ from penchant.files import cited
 from penchant.instruments.acceptability.data import Judged, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
-from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
+from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate, Signature
 from penchant.tables.places import listed
 
@@ -46,50 +45,37 @@ def _usual(method: Method, *, unigrams: bool) -> list[str]:
     return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]
 
 
-class Acceptability(AcceptabilitySettings, Probe):
+class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
     """Correlation of a model's scores with judgements of sentences, with SLOR and MORCELA beside the plain scores.
 
     `run` returns items (one row a sentence: score, tokens, unigrams, what was judged) and a summary: Pearson's r and
     Spearman's ρ of every score with the mean judgement, differences between scores, and MORCELA's β and γ.
     """
 
-    _read: dict[tuple[Path, tuple[str, ...]], JudgedSet] = PrivateAttr(default_factory=dict)
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
-    def judged(self, base: Sequence[Path] = (Path(),)) -> JudgedSet:
-        """The sentences with their judgements, checked and cached. Raises DataError naming file, line and field."""
-        key = self.find(self.data, base), tuple(dict(self.columns).values())
-        if key not in self._read:
-            self._read[key] = read_judged(key[0], self.columns)
-        return self._read[key]
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the table, and what its columns are called."""
+        return self.find(self.data, base), *dict(self.columns).values()
 
-    def asked(self, base: Sequence[Path]) -> list[Judged]:
-        """The sentences that are scored: all, or in a pilot some of them."""
-        sentences = self.judged(base).sentences
-        if self.limit is None:
-            return list(sentences)
-        return spread(
-            sentences,
-            self.limit,
-            seed=self.seed,
-            content=lambda each: [each.prefix, each.sentence],
-            group=lambda each: "",
-        )
+    def read(self, path: Path, *columns: str) -> JudgedSet:
+        """Return the sentences with their judgements. Raises DataError naming file, line and field."""
+        return read_judged(path, self.columns)
+
+    def items(self, read: JudgedSet) -> Sequence[Judged]:
+        """Return the sentences."""
+        return read.sentences
+
+    def texts_of(self, item: Judged) -> Sequence[str]:
+        """Return a sentence with its prefix."""
+        return (item.prefix + item.sentence,)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The table of sentences, and those of unigrams."""
-        return [self.judged(base).path, *self._tables(base)]
+        return [self.read_set(base).path, *self._tables(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.unigrams)]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Every sentence with its prefix, and its place."""
-        return [(each.prefix + each.sentence, each.place) for each in self.asked(base)]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
 
     def settle(self, model: Model) -> Self:
         """The probe with method and scores decided. Raises MethodError where they do not fit the model."""
@@ -117,7 +103,7 @@ class Acceptability(AcceptabilitySettings, Probe):
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The sentences, then how they are scored. Raises MethodError where scores do not fit the sentences."""
-        lm, hows, read = language_model(model), self.normalisations(), self.judged(base)
+        lm, hows, read = language_model(model), self.normalisations(), self.read_set(base)
         check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
         unigrams = self.frequencies(lm, base)
         return {
@@ -144,14 +130,7 @@ class Acceptability(AcceptabilitySettings, Probe):
         asked = self.asked(session.base)
         prefixed = any(each.prefix for each in asked)
         session.expect(len(asked), inputs=1 + bool(set(PREFIXED) & set(self.normalisations())))
-        kept, left_out = known_items(
-            session.lm,
-            asked,
-            lambda each: [each.prefix + each.sentence],
-            lambda each: each.place,
-            self.on_unknown,
-            "sentences",
-        )
+        kept, left_out = self.known(session, asked)
         texts = [(each.prefix, each.sentence, each.place) for each in kept]
         if prefixed:
             session.scorer.check_prefixed(texts)
@@ -180,7 +159,7 @@ class Acceptability(AcceptabilitySettings, Probe):
             without = session.scorer.without(texts, self.method, neutral=self.neutral)
             columns["neutral"] = pl.Series([score.score for score in without], dtype=pl.Float64)
         told = touching_cautions(texts, "sentences") if prefixed else ()
-        return Measured(pl.DataFrame(columns), (*self.judged(session.base).cautions, *left_out, *told))
+        return Measured(pl.DataFrame(columns), (*self.read_set(session.base).cautions, *left_out, *told))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Correlations of every score, their differences, the parameters of MORCELA, and the agreement of raters."""

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from penchant.corpus.text_files import Layout
-from penchant.instruments.fields import CITED
-from penchant.instruments.parameters import File, Files, Given
+from penchant.instruments.fields import CITED, DOCUMENT
+from penchant.instruments.parameters import Data, Files, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import COUNT
@@ -21,7 +21,7 @@ class AmplificationSettings(Settings):
     name: ClassVar[str] = "amplification"
     limited: ClassVar[str] = "attributes"
 
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
     text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
     """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract.

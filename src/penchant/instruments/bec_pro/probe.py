@@ -9,24 +9,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import PrivateAttr
-
 from penchant.corpus.sampling import spread
 from penchant.errors import DataError
 from penchant.files import cited, join_names
-from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.base import Measured, Model
 from penchant.instruments.bec_pro.data import Masked, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
 from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
+from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate
 
 
-class BecPro(BecProSettings, Probe):
+class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
     """Associations of persons with professions: how much more probable a profession makes them.
 
     `run` returns items (one row per sentence: log-probability of the person with the profession seen and masked, and
@@ -36,36 +34,28 @@ class BecPro(BecProSettings, Probe):
 
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
+    noun: ClassVar[str] = "sentences"
 
-    _read: dict[Path, TamTable] = PrivateAttr(default_factory=dict)
+    def read(self, path: Path) -> TamTable:
+        """Return the table. Raises DataError naming file, line and field."""
+        return read_tam(path, self.columns, self.contrast, self.same)
 
-    def table(self, base: Sequence[Path] = (Path(),)) -> TamTable:
-        """The table, checked and cached. Raises DataError."""
-        place = self.find(self.data, base)
-        if place not in self._read:
-            self._read[place] = read_tam(place, self.columns, self.contrast, self.same)
-        return self._read[place]
+    def items(self, read: TamTable) -> Sequence[Masked]:
+        """Return the rows."""
+        return read.rows
 
-    def rows(self, base: Sequence[Path] = (Path(),)) -> list[Masked]:
-        """The rows that are scored: all, or in a pilot those of some pairs of template and profession."""
-        rows = list(self.table(base).rows)
+    def texts_of(self, item: Masked) -> Sequence[str]:
+        """Return the whole sentence."""
+        return (item.sentence,)
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Masked]:
+        """Return the rows that are scored: all, or in a pilot those of some pairs of template and profession."""
+        rows = list(self.read_set(base).rows)
         if self.limit is None:
             return rows
         groups = {row.cell: row.group for row in rows}
         drawn = spread(list(groups), self.limit, seed=self.seed, content=lambda cell: cell, group=groups.__getitem__)
         return [row for row in rows if row.cell in set(drawn)]
-
-    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The table."""
-        return [self.find(self.data, base)]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Every whole sentence, with its place."""
-        return [(row.sentence, row.place) for row in self.rows(base)]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The sentences, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked."""
@@ -87,19 +77,12 @@ class BecPro(BecProSettings, Probe):
 
     def measure(self, session: Session) -> Measured:
         """Score the person of every sentence, with the profession seen and masked."""
-        rows, unknown = known_items(
-            session.lm,
-            self.rows(session.base),
-            lambda row: [row.sentence],
-            lambda row: row.place,
-            self.on_unknown,
-            "sentences",
-        )
+        rows, unknown = self.known(session, self.asked(session.base))
         if len({row.gender for row in rows}) < 2:
             raise DataError("only one gender is left", where=str(self.find(self.data, session.base)))
         session.expect(len(rows), inputs=2)
         return Measured(
-            scored(rows, session.scorer, self.prior), (*self.table(session.base).cautions, *lone(rows), *unknown)
+            scored(rows, session.scorer, self.prior), (*self.read_set(session.base).cautions, *lone(rows), *unknown)
         )
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:

@@ -8,10 +8,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.bec_pro.data import TamColumns
-from penchant.instruments.fields import CITED
-from penchant.instruments.parameters import Columns, File, Given, default_of
+from penchant.instruments.fields import CITED, Table
+from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
+
+_COLUMNS = ("Sent_TM", "Sent_TAM", "Person", "Gender", "Profession", "Prof_Gender", "Template")
 
 
 def _two(names: list[str]) -> list[str]:
@@ -26,7 +28,7 @@ class BecProSettings(Settings):
     name: ClassVar[str] = "bec-pro"
     limited: ClassVar[str] = "pairs of template and profession"
 
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, Table(_COLUMNS)] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
     columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
     """The columns of the table, where they are called otherwise."""

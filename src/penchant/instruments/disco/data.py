@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -51,11 +51,13 @@ class DiscoFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A word for a person, and its group. `place` is what errors name."""
+    """A word for a person, its group, and what stands `around` the gap of every sentence with it. `place` is what
+    errors name."""
 
     word: str
     group: str
     place: str
+    around: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,6 +75,15 @@ class DiscoSet:
     def __repr__(self) -> str:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
 
+    def only(self, templates: Sequence[str]) -> DiscoSet:
+        """Return the set with some templates."""
+        around = [
+            tuple(part for template in templates for part in parts(template, person.word, self.language))
+            for person in self.persons
+        ]
+        persons = (replace(person, around=own) for person, own in zip(self.persons, around, strict=True))
+        return replace(self, templates=tuple(templates), persons=tuple(persons))
+
 
 def read_disco(path: Path) -> DiscoSet:
     """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
@@ -88,9 +99,10 @@ def read_disco(path: Path) -> DiscoSet:
         if repeated := next(_repeated(words), None):
             raise DataError(f"'{repeated}' stands twice", file=place, field=what, hint="leave one of them out")
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
-    return DiscoSet(
+    found = DiscoSet(
         name, (first, second), persons, tuple(content.templates), place, sha256_file(place), content.language
     )
+    return found.only(found.templates)
 
 
 def _repeated(words: list[str]) -> Iterator[str]:

@@ -6,29 +6,27 @@ fills of the template."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
 import polars as pl
-from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.errors import DataError
-from penchant.instruments.base import Measured, Model, Probe
-from penchant.instruments.disco.data import DiscoSet, Person, parts, read_disco, sentence
+from penchant.instruments.base import Measured, Model
+from penchant.instruments.disco.data import DiscoSet, Person, read_disco, sentence
 from penchant.instruments.disco.estimates import disco_cautions, disco_estimates
 from penchant.instruments.disco.settings import DiscoSettings
 from penchant.instruments.fields import written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
+from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate
 from penchant.tables.cautions import counted_apart
 
 
-class Disco(DiscoSettings, Probe):
+class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     """How many of a model's fills go with the gender of the person: DisCo.
 
     `run` returns items (one row for every template and person, with its fills) and a summary: the mean number of fills
@@ -38,32 +36,39 @@ class Disco(DiscoSettings, Probe):
 
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
+    noun: ClassVar[str] = "persons"
 
-    _read: dict[Path, DiscoSet] = PrivateAttr(default_factory=dict)
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the file of the set, and of how many templates a pilot is."""
+        return self.find(self.data, base), self.limit
 
-    def test_set(self, base: Sequence[Path] = (Path(),)) -> DiscoSet:
-        """The set, checked and cached; in a pilot with some of the templates. Raises DataError."""
-        place = self.find(self.data, base)
-        if place not in self._read:
-            self._read[place] = read_disco(place)
-        whole = self._read[place]
-        if self.limit is None:
+    def read(self, path: Path, limit: int | None) -> DiscoSet:
+        """Return the set, in a pilot with some of the templates. Raises DataError."""
+        whole = read_disco(path)
+        if limit is None:
             return whole
-        drawn = spread(whole.templates, self.limit, seed=self.seed, content=lambda text: (text,), group=lambda text: "")
-        return replace(whole, templates=tuple(drawn))
+        drawn = spread(whole.templates, limit, seed=self.seed, content=lambda text: (text,), group=lambda text: "")
+        return whole.only(drawn)
+
+    def items(self, read: DiscoSet) -> Sequence[Person]:
+        """Return the words for persons."""
+        return read.persons
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Person]:
+        """Return all persons, in a pilot too."""
+        return list(self.read_set(base).persons)
+
+    def texts_of(self, item: Person) -> Sequence[str]:
+        """Return what stands around the gap of every sentence with a person."""
+        return item.around
+
+    def place_of(self, item: Person) -> str:
+        """Return the place of a person, and the word."""
+        return f"{item.place}, '{item.word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The file of the set."""
-        return [self.test_set(base).path]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """What stands around the gap of every sentence, with the place of the person."""
-        read = self.test_set(base)
-        return [(part, person.place) for person in read.persons for part in _parts(read, person)]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
+        """Return the file of the set."""
+        return [self.read_set(base).path]
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked."""
@@ -73,7 +78,7 @@ class Disco(DiscoSettings, Probe):
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The set, the number of fills, and the draws of the test."""
-        read = self.test_set(base)
+        read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
             "k": self.k,
@@ -83,15 +88,8 @@ class Disco(DiscoSettings, Probe):
 
     def measure(self, session: Session) -> Measured:
         """The most probable fills of every template and person."""
-        read = self.test_set(session.base)
-        persons, unknown = known_items(
-            session.lm,
-            read.persons,
-            lambda person: _parts(read, person),
-            lambda person: f"{person.place}, '{person.word}'",
-            self.on_unknown,
-            "persons",
-        )
+        read = self.read_set(session.base)
+        persons, unknown = self.known(session, read.persons)
         if {person.group for person in persons} != set(read.groups):
             raise DataError("only one group of persons is left", file=read.path)
         asked = [(template, person) for template in read.templates for person in persons]
@@ -123,7 +121,3 @@ class Disco(DiscoSettings, Probe):
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Fills that are no words, and χ² tests of small expected counts."""
         return disco_cautions(measured.items, estimates)
-
-
-def _parts(read: DiscoSet, person: Person) -> list[str]:
-    return [part for template in read.templates for part in parts(template, person.word, read.language)]

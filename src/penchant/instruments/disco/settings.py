@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from penchant.instruments.fields import CITED
-from penchant.instruments.parameters import File, Given
+from penchant.instruments.fields import CITED, DOCUMENT
+from penchant.instruments.parameters import Data, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import FILLERS
@@ -23,7 +23,7 @@ class DiscoSettings(Settings):
     limited: ClassVar[str] = "templates"
     difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
 
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
     """How many of the most probable words are the fills of a person. Default: 3."""

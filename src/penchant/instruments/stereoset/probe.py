@@ -7,69 +7,52 @@ LMS · min(SS, 100 − SS)/50.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from pydantic import PrivateAttr
-
-from penchant.corpus.sampling import spread
 from penchant.engine.normalising import USUAL, constants
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
 from penchant.instruments.stereoset.estimates import cautions_of, estimates_of
 from penchant.instruments.stereoset.scoring import asked_of, require_scorable, score, way_for
 from penchant.instruments.stereoset.settings import StereoSetSettings
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
+from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate, Signature
 
 
-class StereoSet(StereoSetSettings, Probe):
+class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
     """Preference for stereotypes (SS), for sentences that mean something (LMS), and both in one number (ICAT).
 
     `run` returns items (one row a cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
     as means over target terms and over clusters, and SS by which of the two sentences has more tokens.
     """
 
-    _read: dict[tuple[Path, tuple[Part, ...]], ClusterSet] = PrivateAttr(default_factory=dict)
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the file, and the parts that are read."""
+        return self.find(self.data, base), tuple(self.parts())
 
-    def clusters(self, base: Sequence[Path] = (Path(),)) -> ClusterSet:
-        """The clusters, checked and cached. Raises DataError naming file and cluster."""
-        key = self.find(self.data, base), tuple(self.parts())
-        if key not in self._read:
-            self._read[key] = read_stereoset(*key)
-        return self._read[key]
+    def read(self, path: Path, parts: tuple[Part, ...]) -> ClusterSet:
+        """Return the clusters. Raises DataError naming file and cluster."""
+        return read_stereoset(path, parts)
 
-    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Cluster]:
-        """The clusters that are scored: all, or in a pilot some of every bias type and part."""
-        clusters = self.clusters(base).clusters
-        if self.limit is None:
-            return list(clusters)
-        return spread(
-            clusters,
-            self.limit,
-            seed=self.seed,
-            content=lambda cluster: [cluster.context, *(cluster.sentences[role] for role in ROLES)],
-            group=lambda cluster: f"{cluster.part}\0{cluster.bias_type}",
-        )
+    def items(self, read: ClusterSet) -> Sequence[Cluster]:
+        """Return the clusters."""
+        return read.clusters
 
-    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The file that the clusters are read from."""
-        return [self.find(self.data, base)]
+    def texts_of(self, item: Cluster) -> Sequence[str]:
+        """Return what is read of a cluster."""
+        return item.texts()
 
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """What is read of every cluster, with its place."""
-        return [(text, cluster.place) for cluster in self.asked(base) for text in cluster.texts()]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
+    def group(self, item: Cluster) -> str:
+        """Return the bias type and part of a cluster."""
+        return f"{item.part}\0{item.bias_type}"
 
     def settle(self, model: Model) -> Self:
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
@@ -111,17 +94,10 @@ class StereoSet(StereoSetSettings, Probe):
         """Score the three sentences of every cluster."""
         way = way_for(self.method, session.lm)
         scorable, without_blank = asked_of(way, session.lm.kind, self.asked(session.base))
-        clusters, unknown = known_items(
-            session.lm,
-            scorable,
-            lambda cluster: cluster.texts(),
-            lambda cluster: cluster.place,
-            self.on_unknown,
-            "clusters",
-        )
+        clusters, unknown = self.known(session, scorable)
         session.expect(len(clusters), inputs=len(ROLES))
         items = score(session, way, clusters)
-        return Measured(items, (*self.clusters(session.base).cautions, *without_blank, *unknown))
+        return Measured(items, (*self.read_set(session.base).cautions, *without_blank, *unknown))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """SS, LMS and ICAT, and SS by length, by part and score."""

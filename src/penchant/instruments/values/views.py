@@ -246,7 +246,8 @@ def _by_wording(name: str) -> TableSpec:
 
 def _text(line: Line) -> Cell:
     assert line.source.result is not None
-    return str(line.source.result.items.filter(id=line["item"], kind="statement")["text"][0])
+    found = line.source.result.items.filter(id=line["item"], kind="statement")["text"]
+    return "" if found.is_empty() else str(found[0])
 
 
 _TABLES = {name: TableSpec(name, **own, of=_main) for name, own in _SHOWN.items()}

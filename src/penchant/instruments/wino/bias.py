@@ -6,20 +6,17 @@ the stereotype of the occupation that it refers to (pro) against the other (anti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
-from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
 from penchant.engine.scorer import SentenceScore
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
 from penchant.instruments.wino.bias_estimates import (
     LABELS,
@@ -32,7 +29,7 @@ from penchant.records import Estimate, Item
 from penchant.tables.places import listed
 
 
-class WinoBias(WinoBiasSettings, PronounProbe):
+class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
     """Preference for the pronoun that agrees with the stereotype of an occupation, told apart from a preference for one
     gender everywhere.
 
@@ -43,40 +40,34 @@ class WinoBias(WinoBiasSettings, PronounProbe):
 
     pairs: ClassVar[bool] = True
 
-    _read: dict[tuple[Path, ...], WinoBiasPairs] = PrivateAttr(default_factory=dict)
-
-    def pair_set(self, base: Sequence[Path] = (Path(),)) -> WinoBiasPairs:
-        """The pairs, checked and cached. Raises DataError naming file and line."""
-        places = [self.find(name, base) for name in listed(self.data)]
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the files of pairs, and the lists of male and female occupations, None where there is none."""
+        places = tuple(self.find(name, base) for name in listed(self.data))
         lists = occupation_lists(places)
         for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
             if name is not None:
                 lists[gender] = self.find(name, base)
-        key = (*places, *lists.values())
-        if key not in self._read:
-            self._read[key] = read_winobias(places, lists)
-        return self._read[key]
+        return places, tuple(lists.items())
+
+    def read(self, places: tuple[Path, ...], lists: tuple[tuple[str, Path], ...]) -> WinoBiasPairs:
+        """Return the pairs. Raises DataError naming file and line."""
+        return read_winobias(places, dict(lists))
+
+    def items(self, read: WinoBiasPairs) -> Sequence[Item]:
+        """Return the pairs."""
+        return read.items
+
+    def texts_of(self, item: Item) -> Sequence[str]:
+        """Return both sentences of a pair."""
+        return item.texts[PRO], item.texts[ANTI]
+
+    def group(self, item: Item) -> str:
+        """Return the occupation."""
+        return item.labels["occupation"]
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of pairs and the lists of occupations."""
-        return list(self.pair_set(base).files)
-
-    def asked(self, base: Sequence[Path]) -> list[Item]:
-        """The pairs that are scored: all, or in a pilot some of every occupation."""
-        items = self.pair_set(base).items
-        if self.limit is None:
-            return list(items)
-        return spread(
-            items,
-            self.limit,
-            seed=self.seed,
-            content=lambda item: (item.texts[PRO], item.texts[ANTI]),
-            group=lambda item: item.labels["occupation"],
-        )
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Both sentences of every pair, with their places."""
-        return [(item.texts[role], item.place) for item in self.asked(base) for role in (PRO, ANTI)]
+        """Return the files of pairs and the lists of occupations."""
+        return list(self.read_set(base).files)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The files, then how sentences are scored."""
@@ -86,17 +77,10 @@ class WinoBias(WinoBiasSettings, PronounProbe):
         """Score both sentences of every pair."""
         asked = self.asked(session.base)
         session.expect(len(asked), inputs=2)
-        items, left_out = known_items(
-            session.lm,
-            asked,
-            lambda item: (item.texts[PRO], item.texts[ANTI]),
-            lambda item: item.place,
-            self.on_unknown,
-            "pairs",
-        )
+        items, left_out = self.known(session, asked)
         triples = ((item.texts[PRO], item.texts[ANTI], item.place) for item in items)
         scores = list(session.scorer.score_pairs(triples, self.method))
-        return Measured(_table(items, scores), (*self.pair_set(session.base).cautions, *left_out))
+        return Measured(_table(items, scores), (*self.read_set(session.base).cautions, *left_out))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Shares and preferences, by normalisation."""

@@ -6,20 +6,17 @@ held against the share of women in the occupation; where the pronoun refers to s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
-from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.gender_data import (
     ROLES,
     WinogenderItems,
@@ -33,7 +30,7 @@ from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate, Item
 
 
-class Winogender(WinogenderSettings, PronounProbe):
+class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
     """Preference for the female over the male pronoun beside an occupation, against the share of women in it.
 
     `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
@@ -42,46 +39,37 @@ class Winogender(WinogenderSettings, PronounProbe):
     """
 
     equivalents: ClassVar[bool] = True
+    noun: ClassVar[str] = "sentences"
 
-    _read: dict[tuple[object, ...], WinogenderItems] = PrivateAttr(default_factory=dict)
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the tables of sentences and of statistics, and what is read from them."""
+        return *self.files(base), *self.shares, *dict(self.columns).values()
 
-    def item_set(self, base: Sequence[Path] = (Path(),)) -> WinogenderItems:
-        """The items with the statistics, checked and cached. Raises DataError naming file, line and field."""
-        sentences, statistics = self._places(base)
-        key = (sentences, statistics, *self.shares, *dict(self.columns).values())
-        if key not in self._read:
-            self._read[key] = read_winogender(sentences, statistics, self.shares, self.columns)
-        return self._read[key]
+    def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:
+        """Return the items with the statistics. Raises DataError naming file, line and field."""
+        return read_winogender(sentences, statistics, self.shares, self.columns)
+
+    def items(self, read: WinogenderItems) -> Sequence[Item]:
+        """Return the items."""
+        return read.items
+
+    def texts_of(self, item: Item) -> Sequence[str]:
+        """Return the three sentences of an item."""
+        return [item.texts[role] for role in ROLES]
+
+    def group(self, item: Item) -> str:
+        """Return the occupation."""
+        return item.labels["occupation"]
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The table of sentences and that of statistics."""
-        return list(self._places(base))
-
-    def _places(self, base: Sequence[Path]) -> tuple[Path, Path]:
+        """Return the table of sentences and that of statistics."""
         named = self.find(self.data, base)
         statistics = statistics_file(named) if self.statistics is None else self.find(self.statistics, base)
-        return sentences_file(named), statistics
-
-    def asked(self, base: Sequence[Path]) -> list[Item]:
-        """The items that are scored: all, or in a pilot some of every occupation."""
-        items = self.item_set(base).items
-        if self.limit is None:
-            return list(items)
-        return spread(
-            items,
-            self.limit,
-            seed=self.seed,
-            content=lambda item: [item.texts[role] for role in ROLES],
-            group=lambda item: item.labels["occupation"],
-        )
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """The three sentences of every item, with their places."""
-        return [(item.texts[role], item.place) for item in self.asked(base) for role in ROLES]
+        return [sentences_file(named), statistics]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The files and what is read from them, then how sentences are scored."""
-        sentences, statistics = self._places(base)
+        sentences, statistics = self.files(base)
         return {
             "data": cited([sentences]),
             "statistics": cited([statistics]),
@@ -94,17 +82,10 @@ class Winogender(WinogenderSettings, PronounProbe):
         """Score the three sentences of every item."""
         asked = self.asked(session.base)
         session.expect(len(asked), inputs=len(ROLES))
-        items, left_out = known_items(
-            session.lm,
-            asked,
-            lambda item: [item.texts[role] for role in ROLES],
-            lambda item: item.place,
-            self.on_unknown,
-            "sentences",
-        )
+        items, left_out = self.known(session, asked)
         texts = [(item.texts[role], item.place) for item in items for role in ROLES]
         scores = list(session.scorer.score(texts, self.method))
-        read = self.item_set(session.base)
+        read = self.read_set(session.base)
         columns = {"id": pl.Series([item.id for item in items], dtype=pl.String)}
         columns |= {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in LABELS}
         for share, of in read.women.items():

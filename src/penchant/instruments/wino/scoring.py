@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,22 +15,22 @@ from penchant.counting import counted
 from penchant.engine.methods import METHODS, method_for
 from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
 from penchant.engine.scorer import language_model
-from penchant.instruments.base import Model, Probe, beginning
+from penchant.instruments.base import Model, beginning
 from penchant.instruments.fields import written
-from penchant.instruments.unknown import known_texts, signed_unknown
+from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.unknown import signed_unknown
 from penchant.instruments.wino.settings import PronounSettings
-from penchant.models.load import LanguageModel
-from penchant.records import Estimate, Result, Signature
+from penchant.records import Estimate, Item, Result, Signature
 from penchant.views.items import Tokens
 from penchant.wording.templates import Text
 
+D = TypeVar("D")
 Array = NDArray[np.float64]
 ALL = "all"
 """The group that stands for everything."""
-"""The parts of a signature in which two results that are compared may differ."""
 
 
-class PronounProbe(PronounSettings, Probe):
+class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
     """The base of both probes: the method and normalisations of scores, and what is done with unknown text."""
 
     pairs: ClassVar[bool] = False
@@ -51,10 +51,6 @@ class PronounProbe(PronounSettings, Probe):
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
         """The signature with the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
 
     def how(self, lm: Model) -> dict[str, object]:
         """The part of a signature about scoring."""

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Written
-from penchant.instruments.parameters import Columns, File, Files, Given, default_of
+from penchant.instruments.fields import CITED, Table, Written
+from penchant.instruments.parameters import Columns, Data, File, Files, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.wino.gender_data import (
@@ -82,10 +82,10 @@ class WinogenderSettings(PronounSettings):
     name: ClassVar[str] = "winogender"
     limited: ClassVar[str] = "sentences with three pronouns each"
 
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
     """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
     occupations-stats.tsv as published; or a table of sentences or of templates itself."""
-    statistics: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    statistics: Annotated[Given[str | None, Data | None], CITED, Table()] = default_of(default=None)
     """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
     shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
     """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:

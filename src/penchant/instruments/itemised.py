@@ -1,0 +1,96 @@
+"""Probes of items that are read from files: read once, some of them in a pilot, without those that a model does not
+know."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from pydantic import PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.instruments.base import Measured, Probe
+from penchant.instruments.session import Session
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts
+from penchant.models.load import LanguageModel
+
+D = TypeVar("D")
+I = TypeVar("I")  # noqa: E741
+
+
+class ItemProbe(Probe[Measured], Generic[D, I]):
+    """The base of probes of items, which a subclass reads from the files that its fields name.
+
+    A subclass writes `places`, `read`, `items` and `texts_of`; where a pilot has some items of every group, `group`.
+    An item says as its `place` what errors name, unless `place_of` is written.
+    """
+
+    noun: ClassVar[str] = ""
+    """The name of what items are, in the plural; by default that of what a pilot limits."""
+
+    if TYPE_CHECKING:  # fields of the settings
+        data: Any
+        on_unknown: OnUnknown
+
+    _sets: dict[Hashable, D] = PrivateAttr(default_factory=dict)
+
+    # What an instrument writes
+
+    @abstractmethod
+    def read(self, *key: Any) -> D:
+        """Return the set that some places hold. Raises DataError naming file, line and field."""
+
+    @abstractmethod
+    def items(self, read: D) -> Sequence[I]:
+        """Return the items of a set."""
+
+    @abstractmethod
+    def texts_of(self, item: I) -> Sequence[str]:
+        """Return what a model reads of an item."""
+
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return what is read: files, and how; by default the file that `data` names."""
+        return (self.find(self.data, base),)
+
+    def group(self, item: I) -> str:
+        """Return the group of an item, of which a pilot has some."""
+        return ""
+
+    def place_of(self, item: I) -> str:
+        """Return what errors name of an item."""
+        return str(getattr(item, "place"))  # noqa: B009
+
+    # What is done for every instrument
+
+    def read_set(self, base: Sequence[Path] = (Path(),)) -> D:
+        """Return the set, checked and cached. Raises DataError naming file, line and field."""
+        key = self.places(base)
+        if key not in self._sets:
+            self._sets[key] = self.read(*key)
+        return self._sets[key]
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[I]:
+        """Return the items that are measured: all, or in a pilot some of every group."""
+        items = self.items(self.read_set(base))
+        if self.limit is None:
+            return list(items)
+        return spread(items, self.limit, seed=self.seed, content=self.texts_of, group=self.group)
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """Return the file that the items are read from."""
+        return [self.find(self.data, base)]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Return what is read of every item, with its place."""
+        return [(text, self.place_of(item)) for item in self.asked(base) for text in self.texts_of(item)]
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Return the texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
+    def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[str, ...]]:
+        """Return the items that the model of a session knows, and cautions that count the others. Raises DataError."""
+        noun = self.noun or self.limited
+        return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)
