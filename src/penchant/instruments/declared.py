@@ -25,9 +25,7 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, mod
 from penchant.wording.templates import Text
 
 
-def instrument_of(
-    probe: type[RowProbe[Any]], *, template: str | tuple[str, ...] = "template", references: str | None = None
-) -> Instrument:
+def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
     """Return the instrument of a probe over rows. Its words are in `text.yaml` beside it: title, question, and under
     `prose` methods and limits, each a list of paragraphs; what names a table or a figure may be there, too."""
 
@@ -38,10 +36,8 @@ def instrument_of(
         probe=probe,
         compare=Comparison(probe, ("id",), differences, free=("bos", "method")),
         section=_section(probe),
-        template=template,
         schemas={probe.name: {"table": probe.row}},
         formats={f"table of {probe.name}": f"{', '.join(probe.row.model_fields)} (penchant schema {probe.name})"},
-        references=references,
     )
 
 

@@ -29,22 +29,20 @@ class Instrument:
 
     `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
     compared. `section` is what the report shows. `schemas` are the data files it reads, by topic of `penchant schema`
-    and then by file; `formats` the kinds of data it reads, by name, in words. Paths are relative to the folder of the
-    probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
-    cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
-    that comes before theirs. `judge` makes what people can be asked about a target into a task; None where that is not
-    its own. `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row
-    an estimate; None for an instrument without curves.
+    and then by file; `formats` the kinds of data it reads, by name, in words. In the folder of the probe are
+    `template`, a folder or some files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
+    a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section that comes
+    before theirs. `judge` makes what people can be asked about a target into a task; None where that is not its own.
+    `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row an
+    estimate; None for an instrument without curves.
     """
 
     probe: type[Probe[Any]]
     compare: Callable[[Result, Result], pl.DataFrame]
     section: Section
-    template: str | tuple[str, ...]
+    template: str | tuple[str, ...] = "template"
     schemas: Mapping[str, Schemas] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
-    references: str | None = None
-    sets: str = "sets"
     overview: Overview | None = None
     judge: Callable[[str, Wishes], Task | None] | None = None
     curve: Callable[[str, Sequence[tuple[int, Result]]], pl.DataFrame] | None = None

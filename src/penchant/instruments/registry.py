@@ -105,7 +105,7 @@ def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
     abstract = sorted(loaded.probe.__abstractmethods__)
     if abstract:
         return f"its probe lacks {', '.join(abstract)}"
-    missing = [path.name for path in (*template_files(loaded), *_bibliography(loaded)) if not path.exists()]
+    missing = [path.name for path in template_files(loaded) if not path.exists()]
     return f"its files are not installed: {', '.join(missing)}" if missing else ""
 
 
@@ -116,23 +116,20 @@ def template_files(described: Instrument) -> list[Path]:
     return [file for place in places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
 
 
-def _bibliography(described: Instrument) -> list[Path]:
-    return [] if described.references is None else [described.folder / described.references]
-
-
 def references(described: Instrument) -> Mapping[str, Reference]:
     """The works that an instrument's prose may cite: its own, and those on statistics. Raises DataError."""
     return {**common_references(), **own_references(described)}
 
 
 def own_references(described: Instrument) -> Mapping[str, Reference]:
-    """The works of an instrument's own file. Raises DataError."""
-    return {key: work for file in _bibliography(described) for key, work in read_references(file).items()}
+    """The works of an instrument's own file, if there is one. Raises DataError."""
+    file = described.folder / "references.bib"
+    return dict(read_references(file)) if file.is_file() else {}
 
 
 def bundled_sets(described: Instrument) -> list[str]:
     """The names of the data sets that come with an instrument, and of those of others that it reads too."""
-    homes = [described.folder / described.sets, *described.probe.set_folders()[1:]]
+    homes = described.probe.set_folders()
     return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 

@@ -18,10 +18,8 @@ _POINTS = 300
 """Quantiles that stand for the distribution of a standard error."""
 
 
-def detectable(
-    low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf, power: float = POWER
-) -> float:
-    """The smallest difference that a two-sided test with such an interval would find with this power: that of an
+def detectable(low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf) -> float:
+    """The smallest difference that a two-sided test with such an interval would find in four cases of five: that of an
     estimate with a t distribution of `df` degrees of freedom (normal by default), whose standard error the width of the
     interval tells. With few degrees of freedom that width is no better known than the width of the next sample: the
     power is that of both, drawn independently.
@@ -32,22 +30,22 @@ def detectable(
     tail = (1 - level if alpha is None else alpha) / 2
     if math.isinf(df):
         reach = float(scipy.special.ndtri((1 + level) / 2))
-        errors = float(scipy.special.ndtri(1 - tail)) + float(scipy.special.ndtri(power))
+        errors = float(scipy.special.ndtri(1 - tail)) + float(scipy.special.ndtri(POWER))
     else:
         reach = float(scipy.stats.t.ppf((1 + level) / 2, df))
-        errors = _standard_errors(df, tail, power)
+        errors = _standard_errors(df, tail)
     return (high - low) / 2 / reach * errors
 
 
 @lru_cache(maxsize=256)
-def _standard_errors(df: float, tail: float, power: float) -> float:
-    """How many estimated standard errors a difference must be large: x with P((z + x·s)/s' > t) = power, where z is
+def _standard_errors(df: float, tail: float) -> float:
+    """How many estimated standard errors a difference must be large: x with P((z + x·s)/s' > t) = POWER, where z is
     normal, s² and s'² are χ²/df, and t is the quantile that leaves `tail` above it."""
     of_error = np.sqrt(scipy.stats.chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, df) / df)
     reached = float(scipy.stats.t.isf(tail, df)) * of_error
 
     def lacking(size: float) -> float:
-        return power - float(scipy.special.ndtr(size * of_error[:, None] - reached).mean())
+        return POWER - float(scipy.special.ndtr(size * of_error[:, None] - reached).mean())
 
     most = 1.0
     while lacking(most) > 0:

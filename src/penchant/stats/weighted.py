@@ -85,13 +85,11 @@ def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, f
     return below, above
 
 
-def drawn_weights(
-    weights: Array, *, resamples: int, rng: np.random.Generator, width: int = 1
-) -> Iterator[tuple[slice, Array]]:
-    """Respondents drawn with replacement, each with its weight: the weight of each in every resample, (b, n), in blocks
-    with their places among the resamples. `width`: how many numbers a caller holds for every one of these."""
+def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
+    """Draw respondents with replacement, each with its weight: the weight of each in every resample, (b, n), in blocks
+    with their places among the resamples."""
     n = len(weights)
-    step = max(1, CHUNK // max(1, n * width))
+    step = max(1, CHUNK // max(1, n))
     for start in range(0, resamples, step):
         block = slice(start, min(start + step, resamples))
         counts = resample_counts(np.ones(n, dtype=np.int64), block.stop - start, rng)

@@ -31,17 +31,17 @@ def without_repeats(normal: Callable[[str], str] = str) -> Callable[[Pairs], dic
     return checked
 
 
-def excess(text: str, start: int = 0) -> tuple[str, int]:
-    """What is too much in the JSON from `start` on, nesting or a number, and where it is; ("", start) for nothing."""
+def excess(text: str) -> tuple[str, int]:
+    """Return what is too much in JSON, nesting or a number, and where it is; ("", 0) for nothing."""
     depth = 0
-    for part in _PARTS.finditer(text, start):
+    for part in _PARTS.finditer(text):
         mark = text[part.start()]
         depth += (mark in "[{") - (mark in "]}")
         if depth > DEEPEST:
             return f"it is nested more than {DEEPEST} levels deep", part.start()
         if mark.isdigit():
             return f"a number of {part.end() - part.start():,} digits is too long", part.start()
-    return "", start
+    return "", 0
 
 
 def may_be_excessive(text: str) -> bool:

@@ -12,11 +12,9 @@ ACCEPTABILITY = Instrument(
     probe=Acceptability,
     compare=compare,
     section=section(VIEWS, Text.of(Acceptability.folder())),
-    template="template",
     schemas={"acceptability": {"sentences": SentenceRow}},
     formats={
         "judged sentences": "for acceptability: a table of sentence, rating, and optionally rater and "
         "prefix (penchant schema acceptability)"
     },
-    references="references.bib",
 )

@@ -14,11 +14,9 @@ AMPLIFICATION = Instrument(
     probe=Amplification,
     compare=Comparison(AmplificationSettings, ("id", "sentence"), differences, free=("text",)),
     section=section(VIEWS, Text.of(Amplification.folder())),
-    template="template",
     schemas={"amplification": SCHEMAS},
     formats={
         "contrasts of groups": "for amplification: a directory with set.yaml: groups, attributes, templates (penchant "
         "schema amplification)"
     },
-    references="references.bib",
 )

@@ -202,20 +202,20 @@ def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note 
     return Note("associations.faintest", **known, would_do="unknown")
 
 
-def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = (), measure: str = EFFECT) -> Estimate:
+def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = ()) -> Estimate:
     """The mean effect size of a cell, with its interval and test over stimuli; NaN with `notes` that say why."""
     n = len(set(cell.rows.unit.tolist()))
     if notes:
-        return Estimate(measure, math.nan, n, level=settings.level, notes=notes, by=cell.by)
+        return Estimate(EFFECT, math.nan, n, level=settings.level, notes=notes, by=cell.by)
     s = contrasts(cell.tables, cell.columns)
     value = float(effects(s, cell.rows, ddof=settings.ddof).mean())
     if math.isnan(value):
         alike = (Note("associations.alike"),)
-        return Estimate(measure, math.nan, n, level=settings.level, notes=alike, by=cell.by)
+        return Estimate(EFFECT, math.nan, n, level=settings.level, notes=alike, by=cell.by)
     low, high, method = cell.interval(value, cell.draws(settings), settings)
     p, test = cell.test(settings)
     notes, of = cell.notes(value, low, settings), None if math.isnan(low) else method
-    estimate = Estimate(measure, value, n, low, high, settings.level, of, Test(p, test), notes, cell.by)
+    estimate = Estimate(EFFECT, value, n, low, high, settings.level, of, Test(p, test), notes, cell.by)
     return held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
 
 

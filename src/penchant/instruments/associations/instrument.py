@@ -37,7 +37,6 @@ def _described(probe: type[Association[Any]], views: Views, *files: str, **schem
         template=template,
         schemas=schemas,
         formats=STIMULI | (SENTENCES if probe is ceat.CEAT else {}),
-        references="references.bib",
         overview=ACROSS,
     )
 

@@ -42,7 +42,7 @@ _STEP = 46
 Values = NDArray[np.float64]
 
 
-def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart], columns: int = 3) -> alt.ConcatChart:
+def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> alt.ConcatChart:
     """Return one panel per category, under its name, which wraps to as many lines as it needs."""
     return alt.concat(
         *(
@@ -53,7 +53,7 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart], col
             )
             for category in categories
         ),
-        columns=columns,
+        columns=3,
     )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.bec_pro.data import EVERY
-from penchant.instruments.settings import Settings
+from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.records import Estimate
 from penchant.stats.crossed_mean import Factor, Statistic, crossed, mean_of, paired_gap
 from penchant.stats.hypothesis_tests import with_holm
@@ -29,12 +29,12 @@ UNEVEN = 0.1
 """Mean numbers of pieces of the two genders that differ by more than this are told."""
 
 
-def tam_estimates(items: pl.DataFrame, settings: Settings, *, contrast: Sequence[str] | None = None) -> list[Estimate]:
+def tam_estimates(items: pl.DataFrame, settings: BecProSettings) -> list[Estimate]:
     """Means by gender and group, contrasts by group and by template, and differences of contrasts between groups.
 
     Holm's families are the groups of a measure (all of them together apart), the pairs of groups, and the templates.
     """
-    genders = list(contrast or settings.contrast)  # type: ignore[attr-defined]
+    genders = settings.contrast
     level = settings.level
     rows: list[Estimate] = []
     for group, part in groups_of(items):

@@ -29,11 +29,9 @@ BEC_PRO = Instrument(
     probe=BecPro,
     compare=Comparison(BecProSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(BecPro.folder())),
-    template="template",
     schemas={"bec-pro": {"table": TamRow}},
     formats={
         "BEC-Pro": "a table with Sent_TM (person masked), Sent_TAM (attribute masked too), Person, Gender, Profession, "
         "Prof_Gender, Template (penchant schema bec-pro)"
     },
-    references="references.bib",
 )

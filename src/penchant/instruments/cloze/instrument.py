@@ -15,11 +15,9 @@ CLOZE = Instrument(
     probe=Cloze,
     compare=Comparison(ClozeSettings, ("id", "text", "expected"), differences, free=("bos",)),
     section=section(VIEWS, WORDS),
-    template="template",
     schemas={"cloze": SCHEMAS},
     formats={
         "cloze test set": "a directory with set.yaml, or a table: id, text, expected, group (penchant schema cloze)"
     },
-    references="references.bib",
     judge=judging.task,
 )

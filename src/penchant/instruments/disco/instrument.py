@@ -32,11 +32,9 @@ DISCO = Instrument(
     probe=Disco,
     compare=Comparison(DiscoSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(Disco.folder())),
-    template="template",
     schemas={"disco": {"set.yaml": DiscoFile}},
     formats={
         "words and templates with a blank": "for disco: a directory with set.yaml: persons of two groups, templates "
         "with PERSON and BLANK (penchant schema disco)"
     },
-    references="references.bib",
 )

@@ -21,7 +21,6 @@ MINIMAL_PAIRS = Instrument(
     probe=MinimalPairs,
     compare=compare,
     section=replace(section(VIEWS, _TEXT.below("pairs")), curves=curves(_TEXT.below("curve"))),
-    template="template",
     formats={
         "BLiMP": "JSON lines: sentence_good, sentence_bad, UID, linguistics_term",
         "CrowS-Pairs": "CSV: sent_more, sent_less, stereo_antistereo, bias_type",
@@ -33,7 +32,6 @@ MINIMAL_PAIRS = Instrument(
         "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
     },
     schemas={"judgements": {"judgements": JudgementRow}},
-    references="references.bib",
     judge=judging.task,
     curve=curve,
 )
@@ -43,5 +41,4 @@ FAIR_PAIRS = Instrument(
     section=section(fair_views.VIEWS, _TEXT.below("fair")),
     template="fair_template",
     schemas={"grammar": GrammarFile},
-    references="references.bib",
 )

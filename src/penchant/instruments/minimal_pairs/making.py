@@ -28,6 +28,8 @@ from penchant.tables.rows import read_rows
 Count = Callable[[list[str]], list[int]]
 ALL = "all"
 """The row of a table of outcomes that stands for all paradigms."""
+LEVEL = 0.95
+"""The level of intervals of the shares of pairs that are kept."""
 _CHUNK = 4_096
 """Texts tokenized at once."""
 
@@ -123,7 +125,7 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 # Filtering ------------------------------------------------------------------------------------------------------------
 
 
-def filtered(sets: Sequence[PairSet], counters: Counters, *, level: float = 0.95) -> FairSet:
+def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
     """The pairs of equal length under all tokenizers, unchanged, and the share kept of each paradigm.
 
     A χ² test over paradigms shows whether they lose different shares; such a set measures something else than the whole
@@ -140,7 +142,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters, *, level: float = 0.95
     for name in (*dict.fromkeys(paradigms), ALL):
         inside = np.array([name in (ALL, paradigm) for paradigm in paradigms])
         kept = every[inside]
-        share = accuracy(kept.astype(float), level=level)
+        share = accuracy(kept.astype(float), level=LEVEL)
         each = {f"equal under {label}": float(equal[j, inside].mean()) for j, label in enumerate(counters.by_name)}
         outcomes.append(
             {

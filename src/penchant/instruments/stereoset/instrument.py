@@ -12,11 +12,9 @@ STEREOSET = Instrument(
     probe=StereoSet,
     compare=compare,
     section=section(VIEWS, Text.of(StereoSet.folder())),
-    template="template",
     formats={
         "StereoSet": "JSON: data.intrasentence and data.intersentence, clusters with id, target, bias_type, context "
         "and three sentences with gold_label"
     },
     schemas={"stereoset": {"clusters": StereoSetFile}},
-    references="references.bib",
 )

@@ -14,12 +14,10 @@ VALUES = Instrument(
     probe=Values,
     compare=compare,
     section=section(VIEWS, Text.of(Values.folder())),
-    template="template",
     schemas={"values": {**SCHEMAS, "survey": SurveyFile}},
     formats={
         "value statements": "a directory with set.yaml (penchant schema values)",
         "survey.yaml": "people's answers to value statements (penchant schema values)",
     },
-    references="references.bib",
     judge=judging.task,
 )

@@ -14,11 +14,9 @@ VECTOR_BIAS = Instrument(
     probe=VectorBias,
     compare=Comparison(VectorBiasSettings, ("id",), differences, free=("case",)),
     section=section(VIEWS, Text.of(VectorBias.folder())),
-    template="template",
     schemas={"stimuli": SCHEMAS},
     formats={
         "stimuli": "for association tests: a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table with "
         "category, set, word (penchant schema stimuli)"
     },
-    references="references.bib",
 )

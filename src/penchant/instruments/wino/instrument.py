@@ -19,7 +19,6 @@ WINOBIAS = Instrument(
         "WinoBias": "a folder with {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}: '1 [The cook] … because [he] …', "
         "line k of pro and anti being one pair"
     },
-    references="references.bib",
 )
 WINOGENDER = Instrument(
     probe=Winogender,
@@ -31,5 +30,4 @@ WINOGENDER = Instrument(
         "Winogender": "TSV: sentid, sentence (or templates), with a table of occupation and percentages of women "
         "(penchant schema winogender)"
     },
-    references="references.bib",
 )
