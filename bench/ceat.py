@@ -98,8 +98,8 @@ def choice(seed: int, stimulus: int, samples: int) -> tuple[NDArray[np.intp], ND
 
 
 def ours(base: NDArray[np.float16], seed: int, sizes: tuple[int, int], samples: int, shown: int) -> tuple:
+    from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
     from penchant.stats.association import combine
-    from penchant.stats.contextual_effects import Pool, contextual_effects
 
     def pool(stimulus: int) -> Pool:
         rows, picks = choice(seed, stimulus, samples)

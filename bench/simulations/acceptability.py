@@ -10,11 +10,11 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
+from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
 from penchant.instruments.acceptability.estimates import ALPHA, BETWEEN_SCORES, DIFFERENCE, PEARSON, SPEARMAN
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, fit, parameter, scores
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
-from penchant.stats.cross_validation import Folded, cross_validated
-from penchant.stats.morcela import BETA, GAMMA, fit, parameter, scores
 
 Array = NDArray[np.float64]
 Drawn = tuple[Array, Array, Array, Array]

@@ -13,18 +13,18 @@ from scipy.special import expit
 
 from penchant.instruments.minimal_pairs.estimates import mean_credit
 from penchant.instruments.minimal_pairs.fixed import fixed
+from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     HUMAN_ACCURACY,
     MINUS_PEOPLE,
 )
+from penchant.instruments.minimal_pairs.overlap import overlapping_difference
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
-from penchant.stats.fixed_strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
 from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
-from penchant.stats.overlap import overlapping_difference
-from penchant.stats.stratified import mantel_haenszel_difference
 
 Array = NDArray[np.float64]
 WITHIN, OVER = "Accuracy within a paradigm", "Accuracy over paradigms"

@@ -12,6 +12,7 @@ from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from penchant.instruments.values.calibration import calibration
 from penchant.instruments.values.cells import Cells, rated
 from penchant.instruments.values.data import HIGH, LOW, MIDDLE
 from penchant.instruments.values.estimates import value_estimates
@@ -19,7 +20,6 @@ from penchant.instruments.values.paired import groups_compared
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
-from penchant.stats.calibration import calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ import pytest
 
 from pages import number, said, table_of
 from penchant.instruments.associations.estimates import RELIABLE
-from penchant.stats.sampled_effects import Sides, reliability
+from penchant.instruments.associations.sampled_effects import Sides, reliability
 from word_sets import PLACES, effect, places, sets_of_words
 
 PAGE = "docs/associations.md"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import distance
 
 from penchant.errors import DataError
-from penchant.stats.contextual_effects import Contextual, Pool, _widen, contextual_effects
+from penchant.instruments.associations.contextual_effects import Contextual, Pool, _widen, contextual_effects
 
 Array = NDArray[np.float64]
 Grid = list[list[Fraction]]

@@ -9,7 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 from pages import number, table_of
-from penchant.stats.sampled_effects import Sides, contrasts, effect_interval, effects, largest_effect, resampled_effects
+from penchant.instruments.associations.sampled_effects import (
+    Sides,
+    contrasts,
+    effect_interval,
+    effects,
+    largest_effect,
+    resampled_effects,
+)
 from word_sets import PLACES, effect, places, raw_words, sets_of_words
 
 Array = NDArray[np.float64]

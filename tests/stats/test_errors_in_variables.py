@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, MethodError
+from penchant.instruments.amplification.errors_in_variables import (
+    Points,
+    deming,
+    jackknife_error,
+    wider_interval,
+    wider_p,
+)
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
-from penchant.stats.errors_in_variables import Points, deming, jackknife_error, wider_interval, wider_p
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from brute_associations import exchange_p
 from pages import said
+from penchant.instruments.associations.exchanged_effects import exchange_test
+from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects, resampled_effects
 from penchant.stats.bootstrap import expanded_percentile
-from penchant.stats.exchanged_effects import exchange_test
-from penchant.stats.sampled_effects import Sides, contrasts, effects, resampled_effects
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from pages import said
+from penchant.instruments.minimal_pairs.overlap import overlapping_difference
 from penchant.stats.intervals import independent_difference
-from penchant.stats.overlap import overlapping_difference
 
 Record = Callable[[str, object], None]
 Flags = NDArray[np.bool_]

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from penchant.errors import DataError, MethodError
-from penchant.stats import sampled_effects
-from penchant.stats.association import effect_size
-from penchant.stats.sampled_effects import (
+from penchant.instruments.associations import sampled_effects
+from penchant.instruments.associations.sampled_effects import (
     Sides,
     contrasts,
     effect_interval,
@@ -30,6 +29,7 @@ from penchant.stats.sampled_effects import (
     resampled_contrasts,
     resampled_effects,
 )
+from penchant.stats.association import effect_size
 from word_sets import CLEAR, FAINT, sets_of_words
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from pages import number, table_of
-from penchant.stats.calibration import lines, rating, resampled_lines
+from penchant.instruments.values.calibration import lines, rating, resampled_lines
 from penchant.stats.spread import spread_interval
 
 Array = NDArray[np.float64]

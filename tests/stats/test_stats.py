@@ -14,12 +14,12 @@ from scipy import stats as scipy_stats
 
 from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
+from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
 from penchant.records import Estimate
 from penchant.stats import hypothesis_tests
 from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
-from penchant.stats.stratified import mantel_haenszel_difference
 from penchant.wording.phrases import Method, Note
 
 Z = 1.959963984540054

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
-from penchant.stats.stratified import mantel_haenszel_difference
 
 quick = settings(max_examples=60, deadline=None)
 

@@ -17,10 +17,10 @@ from scipy import special, stats
 
 from pages import number, said, table_of
 from penchant.errors import DataError, MethodError
+from penchant.instruments.values.calibration import Line, calibration, lines, rating, representativeness
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated, Values
 from penchant.records import Estimate, Signature
-from penchant.stats.calibration import Line, calibration, lines, rating, representativeness
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 
 Array = NDArray[np.float64]

@@ -26,7 +26,7 @@ from penchant.engine.vector_store import VectorStore, key, space
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations import ceat as ceat_module
 from penchant.instruments.associations.estimates import Cell
-from penchant.stats.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
+from penchant.instruments.associations.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
 from penchant.wording.phrases import in_words, read_notes
 
 Zoo = Callable[[str], Path]

@@ -19,8 +19,8 @@ from penchant.instruments.associations.control import BEYOND, Placed, beyond_con
 from penchant.instruments.associations.estimates import Cell
 from penchant.instruments.associations.instrument import WEAT
 from penchant.instruments.associations.logprob_estimates import OF_TEMPLATE
+from penchant.instruments.associations.sampled_effects import Sides
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Sides
 from penchant.stats.templates import SD, SHARE
 
 LISTS = {

@@ -12,10 +12,10 @@ from scipy import stats
 
 import penchant as pc
 from penchant.instruments.minimal_pairs.estimates import mean_credit
+from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.records import Result, Signature
-from penchant.stats.fixed_strata import fixed_strata_share
 
 SECTION = MINIMAL_PAIRS.section
 

@@ -16,16 +16,16 @@ import polars as pl
 
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, fit, parameter
 from penchant.instruments.acceptability.settings import DIFFERENCE as DIFFERENCE
 from penchant.instruments.acceptability.settings import PEARSON as PEARSON
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
-from penchant.stats.cross_validation import Folded, cross_validated
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes
-from penchant.stats.morcela import BETA, GAMMA, Fit, fit, parameter
 from penchant.wording.phrases import Note
 
 MORCELA = "morcela"

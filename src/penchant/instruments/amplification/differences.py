@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.amplification.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
@@ -25,7 +26,6 @@ from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.instruments.comparison import difference
 from penchant.records import Estimate
 from penchant.stats.bootstrap import resampled
-from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Counts
 from penchant.stats.intervals import t_mean

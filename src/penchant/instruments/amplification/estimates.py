@@ -12,10 +12,16 @@ import polars as pl
 import scipy
 
 from penchant.instruments.amplification.data import EVERYTHING
+from penchant.instruments.amplification.errors_in_variables import (
+    FEWEST,
+    Points,
+    jackknife_error,
+    wider_interval,
+    wider_p,
+)
 from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.records import Estimate
 from penchant.stats.crossed_contrast import Contrast, contrast
-from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import on_scale, t_mean

@@ -28,10 +28,12 @@ from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.associations import stimulus_table
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
+from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
 from penchant.instruments.associations.control import BEYOND, beyond_controls
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import Association, controls_of, require_vectors
+from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.instruments.associations.stimulus_table import Filled, items_table
 from penchant.instruments.base import Measured, Model, TextNeeds
@@ -40,9 +42,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.unknown import told_respelt
 from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
-from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Sides
 from penchant.tables.places import listed
 from penchant.wording.phrases import in_words
 

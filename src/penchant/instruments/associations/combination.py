@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 import scipy
 
+from penchant.instruments.associations.contextual_effects import Contextual
 from penchant.instruments.associations.control import Placed
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli, sided
+from penchant.instruments.associations.sampled_effects import contrasts, largest_effect
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.instruments.associations.stimulus_table import Filled
 from penchant.records import Estimate, Test
 from penchant.stats.association import Combined, combine, effect_variance, further
-from penchant.stats.contextual_effects import Contextual
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import contrasts, largest_effect
 from penchant.wording.phrases import Method, Note
 
 COMBINED = "combined effect size"

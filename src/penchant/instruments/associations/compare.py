@@ -12,16 +12,16 @@ import polars as pl
 from penchant.errors import StudyError
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
 from penchant.instruments.associations.estimates import EFFECT, Cell, bootstrap, together
+from penchant.instruments.associations.exchanged_effects import exchange_test
 from penchant.instruments.associations.logprob_estimates import EVERY, contexts
+from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects
 from penchant.instruments.associations.settings import AssociationSettings, settings_of
 from penchant.instruments.associations.stimulus_table import stimulus_names
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, Test, summary_table
 from penchant.stats.bootstrap import expanded_percentile
-from penchant.stats.exchanged_effects import exchange_test
 from penchant.stats.hypothesis_tests import held_against, with_holm
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Sides, contrasts, effects
 from penchant.wording.phrases import Method, Note, notes_of, present, read_notes
 
 DIFFERENCE = "difference of effect sizes"

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from penchant.instruments.associations.estimates import Cell, bootstrap
+from penchant.instruments.associations.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 from penchant.wording.phrases import Method, Note
 
 BEYOND = "effect size minus that of the control"

@@ -1,7 +1,7 @@
 """Estimates from tables of associations: effect sizes with intervals and tests, and the influence of each stimulus.
 
-`penchant.stats.sampled_effects` explains the rows and columns of a table. WEAT, SEAT, CEAT and the log-probability bias
-score fill the table differently; the estimates made from it are the same and are computed here.
+`sampled_effects` explains the rows and columns of a table. WEAT, SEAT, CEAT and the log-probability bias score fill the
+table differently; the estimates made from it are the same and are computed here.
 """
 
 from __future__ import annotations
@@ -15,12 +15,7 @@ import numpy as np
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
 from penchant.errors import DataError
-from penchant.instruments.associations.settings import AssociationSettings
-from penchant.records import Estimate, Test
-from penchant.stats.association import normal_test, permutation_test
-from penchant.stats.hypothesis_tests import held_against
-from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import (
+from penchant.instruments.associations.sampled_effects import (
     Sides,
     Table,
     contrasts,
@@ -31,6 +26,11 @@ from penchant.stats.sampled_effects import (
     reliability,
     resampled_effects,
 )
+from penchant.instruments.associations.settings import AssociationSettings
+from penchant.records import Estimate, Test
+from penchant.stats.association import normal_test, permutation_test
+from penchant.stats.hypothesis_tests import held_against
+from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note, Notes, present
 
 EFFECT = "effect size"

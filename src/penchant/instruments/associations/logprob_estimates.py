@@ -13,11 +13,11 @@ from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, bootstrap, effect, together, towards
+from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects, resampled_contrasts
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Sides, contrasts, effects, resampled_contrasts
 from penchant.stats.templates import sd_over_templates, share_of_templates
 from penchant.wording.phrases import Method, Note
 

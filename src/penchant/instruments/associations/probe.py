@@ -29,6 +29,7 @@ from penchant.instruments.associations.estimates import (
     require_distinct,
     together,
 )
+from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.instruments.associations.stimulus_table import Filled, stimulus_names
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
@@ -37,7 +38,6 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.association import unit
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Sides
 from penchant.tables.places import listed
 from penchant.wording.phrases import Note
 

@@ -17,8 +17,8 @@ from penchant.instruments.associations.estimates import (
     towards,
     without,
 )
+from penchant.instruments.associations.sampled_effects import Name
 from penchant.instruments.associations.settings import AssociationSettings
-from penchant.stats.sampled_effects import Name
 
 ITEM = ("category", "label", "layer", "context")
 

@@ -11,6 +11,7 @@ import polars as pl
 from penchant.instruments.associations.charts import by_context, by_layer, by_samples
 from penchant.instruments.associations.combination import FIRST, PUBLISHED
 from penchant.instruments.associations.compare import DIFFERENCE
+from penchant.instruments.associations.contextual_effects import KEPT
 from penchant.instruments.associations.control import BEYOND
 from penchant.instruments.associations.details import DETAILS, FEW, LABELLED, TESTED, template, templates, words_of_sets
 from penchant.instruments.associations.estimates import BY_SENTENCE, SIDES
@@ -44,7 +45,6 @@ from penchant.instruments.associations.stimulus_charts import Words, scores
 from penchant.records import Result, Signature
 from penchant.report.finding import Shown, across
 from penchant.report.tables import P
-from penchant.stats.contextual_effects import KEPT
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Drawn, Forest
 from penchant.views.finding import Said

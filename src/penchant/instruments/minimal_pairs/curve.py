@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from penchant.instruments.base import require_comparable
+from penchant.instruments.minimal_pairs.change_point import Change, change_point
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, HALF, credits
 from penchant.instruments.minimal_pairs.settings import settings_of
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.tables import DECIDES
-from penchant.stats.change_point import Change, change_point
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Note

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed_share, holding
+from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_difference, fixed_strata_share
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE as DIFFERENCE
 from penchant.instruments.minimal_pairs.settings import DIFFERENCES as DIFFERENCES
@@ -22,14 +23,13 @@ from penchant.instruments.minimal_pairs.settings import TYPES as TYPES
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.instruments.minimal_pairs.stereotypes import STEREOTYPE as STEREOTYPE
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
+from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
-from penchant.stats.fixed_strata import fixed_strata_difference, fixed_strata_share
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
-from penchant.stats.stratified import mantel_haenszel_difference
 from penchant.wording.phrases import Method, Note
 
 Credits = NDArray[np.float64]

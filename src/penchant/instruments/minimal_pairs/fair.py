@@ -23,12 +23,12 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_cautions,
     pair_estimates,
 )
+from penchant.instruments.minimal_pairs.overlap import overlapping_difference
 from penchant.instruments.minimal_pairs.probe import PairProbe, cite, sentences
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.overlap import overlapping_difference
 from penchant.tables.places import listed
 from penchant.tables.rows import read_rows
 from penchant.wording.phrases import Note

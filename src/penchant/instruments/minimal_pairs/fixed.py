@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.finding import Estimated
-from penchant.stats.fixed_strata import fixed_strata_share
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10

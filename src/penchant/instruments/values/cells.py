@@ -15,10 +15,10 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
+from penchant.instruments.values.calibration import Line, Lines, lines, rating, resampled_lines
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.records import Estimate
-from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
 from penchant.stats.intervals import within_scale
 from penchant.wording.phrases import Method, Note, present
 

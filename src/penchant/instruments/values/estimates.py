@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from penchant.counting import of_all
 from penchant.instruments.values.against_survey import RANKS, against_survey
+from penchant.instruments.values.calibration import FEW, calibration
 from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_groups
@@ -27,7 +28,6 @@ from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile, percentile
-from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
@@ -48,7 +48,7 @@ RATING = "rating"
 SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
 FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
 CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
-"""The measures of `penchant.stats.calibration.calibration`."""
+"""The measures of `penchant.instruments.values.calibration.calibration`."""
 MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)

@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.instruments.values.calibration import representativeness
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.people import People
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
-from penchant.stats.calibration import representativeness
 from penchant.stats.crossed_difference import crossed_difference
 from penchant.stats.weighted import drawn_weights, weighted_shares
 from penchant.wording.phrases import Method, Note, present

@@ -11,10 +11,10 @@ from penchant.instruments.fields import CITED, Table
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
 from penchant.instruments.values.survey import file_of_survey
 from penchant.report.no_difference import Scale
-from penchant.stats.calibration import Line
 
 DIFFERENCE = "difference of ratings"
 """Of one group minus another, or of one model minus another."""

@@ -15,9 +15,9 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.instruments.associations.sampled_effects import Sides
 from penchant.stats.association import Permutation
 from penchant.stats.inputs import Array, Seed
-from penchant.stats.sampled_effects import Sides
 
 _TOLERANCE = 1e-9
 _ELEMENTS = 2_000_000

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import DataError
+from penchant.instruments.associations.sampled_effects import Sides, effects
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Sides, effects
 
 _SINGLE = 1e-6
 """An sd up to this is rounding, in sums of cosines in single precision."""

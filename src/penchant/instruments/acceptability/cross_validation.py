@@ -14,12 +14,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from penchant.instruments.acceptability.morcela import fit, scores
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK
 from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level
-from penchant.stats.morcela import fit, scores
 from penchant.wording.phrases import Method, Note
 
 WIDE = Note("wide")
