@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _IRREGULAR = {
     "stimuli": "stimulus",
     "strata": "stratum",
@@ -46,3 +48,9 @@ def counted(n: int, noun: str) -> str:
 def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
     """How many of all things, whose noun is in the plural, and the verb that goes with them: "1 of 3 pairs has"."""
     return f"{n:,} of {whole:,} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
+
+
+def first_of(texts: Sequence[object], most: int, *, separator: str = ", ") -> str:
+    """Return the first of some texts and how many more there are: "a, b and 3 more", or "a; b; and 3 more"."""
+    shown, rest = separator.join(map(str, texts[:most])), len(texts) - most
+    return f"{shown}{' ' if separator == ', ' else separator}and {rest:,} more" if rest > 0 else shown

@@ -13,7 +13,7 @@ import polars as pl
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.search import LONGEST
 from penchant.corpus.segments import KEY
-from penchant.counting import counted, for_one, of_all
+from penchant.counting import counted, first_of, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import require_file
 
@@ -59,10 +59,9 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
     lacking = list(dict.fromkeys(word for word, _, _ in short(record)))
     if lacking:
         where = "" if len(recipe["segments"]) == 1 else " in some segment"
-        more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
         yield (
             f"{of_all(len(lacking), len(recipe['forms']), 'stimuli', 'have')} fewer than "
-            f"{counted(recipe['minimum'], 'occurrences')}{where}: {', '.join(lacking[:_MOST_NAMED])}{more}"
+            f"{counted(recipe['minimum'], 'occurrences')}{where}: {first_of(lacking, _MOST_NAMED)}"
         )
 
 

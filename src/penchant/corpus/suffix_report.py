@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
 
 from penchant.corpus.suffixes import Usage
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import MethodError, one_of
 from penchant.reading import read_text
 from penchant.tables.documents import read_yaml
@@ -145,11 +145,6 @@ def _of_suffixes(usage: Usage) -> list[dict[str, Any]]:
     ]
 
 
-def _enumerated(words: Sequence[str], most: int = _MOST_NAMED) -> str:
-    more = len(words) - most
-    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
-
-
 # Notes ------------------------------------------------------------------------------------------------------------
 
 
@@ -164,20 +159,21 @@ def notes(usage: Usage) -> Iterator[str]:
         yield from _counted(usage, usage.occurrences)
     roots = [f"{word} ({', '.join(shared)})" for word in usage.forms if (shared := usage.shared(word, word))]
     if roots:
-        yield f"words that are a form of another ({len(roots)}): {_enumerated(roots)}"
+        yield f"words that are a form of another ({len(roots)}): {first_of(roots, _MOST_NAMED)}"
     both = {form for word, forms in usage.forms.items() for form in forms if usage.shared(word, form)}
     if both:
-        yield f"forms of more than one word, which count for each ({len(both)}): {_enumerated(sorted(both))}"
+        yield f"forms of more than one word, which count for each ({len(both)}): {first_of(sorted(both), _MOST_NAMED)}"
     single = {form for word, forms in usage.forms.items() for form in forms if usage.own_word(word, form)}
     if single:
-        yield f"forms that are words of their own ({len(single)}): {_enumerated(sorted(single))}"
+        yield f"forms that are words of their own ({len(single)}): {first_of(sorted(single), _MOST_NAMED)}"
     if usage.misspelt:
         misspelt = [f"{form} ({', '.join(problems)})" for (_, form), problems in usage.misspelt.items()]
-        yield f"forms that cannot be spelt like this ({len(misspelt)}): {_enumerated(misspelt, _SHOWN)}"
+        yield f"forms that cannot be spelt like this ({len(misspelt)}): {first_of(misspelt, _SHOWN)}"
     for file in usage.stimuli.files:
         blanks = [repr(suffix) for suffix in _suffixes_written(file) if suffix != suffix.strip()]
         if blanks:
-            yield f"{file}: blanks at the ends of suffixes are left out: {_enumerated(list(dict.fromkeys(blanks)))}"
+            named = first_of([*dict.fromkeys(blanks)], _MOST_NAMED)
+            yield f"{file}: blanks at the ends of suffixes are left out: {named}"
 
 
 def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
@@ -225,9 +221,10 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
             f"{suffix} ({counted(n, 'words')}, {counted(of, 'occurrences')})"
             for of, suffix, n in sorted(never, key=_from_most)
         ]
-        yield f"suffixes that occur with none of the words that have them ({len(shown)}): {_enumerated(shown)}"
+        named = first_of(shown, _MOST_NAMED)
+        yield f"suffixes that occur with none of the words that have them ({len(shown)}): {named}"
     partly = [
-        (total[group], suffix, _enumerated(words, 1))
+        (total[group], suffix, first_of(words, 1))
         for group, words in groups.items()
         for suffix in group
         if suffix in ever and suffix not in used[group] and suffix and total[group]
@@ -237,7 +234,8 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
             f"{suffix} ({words}, {counted(of, 'occurrences')})" for of, suffix, words in sorted(partly, key=_from_most)
         ]
         yield (
-            f"others that occur with none of a group, words with the same suffixes ({len(shown)}): {_enumerated(shown)}"
+            f"others that occur with none of a group, words with the same suffixes ({len(shown)}): "
+            f"{first_of(shown, _MOST_NAMED)}"
         )
 
 

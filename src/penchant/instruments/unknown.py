@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
-from penchant.counting import for_one, of_all
+from penchant.counting import first_of, for_one, of_all
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
 from penchant.models.equivalents import EquivalentTokenizer
 from penchant.models.load import LanguageModel
@@ -104,9 +104,7 @@ def respelt_in(model: LanguageModel) -> Mapping[str, str]:
 def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[str]:
     """The caution about what is known in a spelling that is canonically equivalent to the one that is written."""
     if found:
-        shown = ", ".join(found[:_MOST_NAMED]) + (
-            f" and {len(found) - _MOST_NAMED} more" if found[_MOST_NAMED:] else ""
-        )
+        shown = first_of(found, _MOST_NAMED)
         yield (
             f"{of_all(len(found), total, noun, 'are')} known to {where} in another spelling of the same letters, and "
             f"{for_one(len(found), 'were')} taken in that: {shown}"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from penchant.counting import first_of
 from penchant.tables.misread import misread
 from penchant.tables.missing import missing_word
 
@@ -67,19 +68,16 @@ def _side(sentences: Sequence[Sentence], name: str) -> str:
 def _places(sentences: Sequence[Sentence]) -> str:
     """The first sentences by file and line, and how many more there are."""
     parts: list[str] = []
-    for number, sentence in enumerate(sentences[:NAMED]):
+    for number, sentence in enumerate(sentences):
         same = number > 0 and sentence.file == sentences[number - 1].file
         parts.append(sentence.line if same else f"{sentence.file}, {sentence.line}")
-    more = len(sentences) - NAMED
-    return ", ".join([*parts, *([f"and {more:,} more"] if more > 0 else [])])
+    return first_of(parts, NAMED)
 
 
 def _every_pair(groups: Sequence[str]) -> str:
     if not groups:
         return ""
-    shown = ", ".join(map(repr, groups[:NAMED]))
-    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
-    return f"; every pair of {shown}{more} has it, where it may be the contrast itself"
+    return f"; every pair of {first_of([*map(repr, groups)], NAMED)} has it, where it may be the contrast itself"
 
 
 # Marks and punctuation ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.reading import is_directory
 from penchant.report.export import Made, exported
 from penchant.report.page import report_made_of
@@ -39,7 +39,7 @@ def outdated(directory: str | Path, document: Document, written: Collection[Path
 
 
 def _told(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> str:
-    shown = ", ".join([*list(old)[:_NAMED], *([f"and {len(old) - _NAMED} more"] if len(old) > _NAMED else [])])
+    shown = first_of([*old], _NAMED)
     were = "was" if len(old) == 1 else "were"
     start = f"{place.name}: {counted(len(old), 'files')} {were} made of other results than stand there now ({shown})"
     if not again:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import shortened
 from penchant.spellings import as_named
 from penchant.tables.misread import misread
@@ -21,9 +21,8 @@ def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
     yield from counted_apart(each, noun)
     wrong = [shortened(name) for name in each if misread(name)]
     if wrong:
-        more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
         told = f"{counted(len(wrong), noun)} {for_one(len(wrong), 'have')} a name that was read in a wrong encoding"
-        yield f"{told}: {', '.join(wrong[:NAMED])}{more}"
+        yield f"{told}: {first_of(wrong, NAMED)}"
 
 
 def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
@@ -49,10 +48,9 @@ def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[s
         f"{_short(place)} as {_short(first[said])}" for said, place in rows if first.setdefault(said, place) != place
     ]
     if again:
-        more = f", and {len(again) - NAMED} more" if len(again) > NAMED else ""
         verbs = ("repeats", "counts") if len(again) == 1 else ("repeat", "count")
-        shown = ", ".join(again[:NAMED])
-        yield f"{counted(len(again), noun)} {verbs[0]} an earlier one and {verbs[1]} again ({shown}{more})"
+        shown = first_of(again, NAMED)
+        yield f"{counted(len(again), noun)} {verbs[0]} an earlier one and {verbs[1]} again ({shown})"
 
 
 def _short(place: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import shortened
 
 NAMED = 3
@@ -22,8 +22,7 @@ def missing_cautions(texts: Iterable[tuple[str, str]], noun: str) -> Iterator[st
     plural."""
     found = [f"{place}: {shortened(text)}" for text, place in texts if missing_word(text)]
     if found:
-        more = f", and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
         yield (
             f"{counted(len(found), noun)} {for_one(len(found), 'are')} nothing but what programs write for a missing "
-            f"cell, and read as text ({', '.join(found[:NAMED])}{more})"
+            f"cell, and read as text ({first_of(found, NAMED)})"
         )

@@ -20,7 +20,7 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import DataError, ModelError
 from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8, words_read_as
 from penchant.spellings import Spelled
@@ -73,10 +73,9 @@ class StaticVectors:
             )
         if not self.broken:
             return tuple(told)
-        more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
         left_out = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8"
-        shown = ", ".join(self.broken[:_SHOWN])
-        return (*told, f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}{more}")
+        shown = first_of(self.broken, _SHOWN)
+        return (*told, f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}")
 
     def vector(self, word: str) -> Matrix:
         """The vector of a word, of shape (d,). Raises ModelError if there is none."""

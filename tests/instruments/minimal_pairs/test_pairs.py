@@ -275,7 +275,7 @@ def test_pairs_that_are_there_twice_are_said(write: Write) -> None:
     )
     assert read_pairs(write(*[one] * 6)).cautions == (
         "pairs: 5 pairs repeat an earlier one and count again (line 2 as line 1, line 3 "
-        "as line 1, line 4 as line 1, and 2 more)",
+        "as line 1, line 4 as line 1 and 2 more)",
     )
 
 
@@ -287,7 +287,7 @@ def test_groups_that_differ_only_in_spelling_and_groups_of_one_pair_are_said(wri
         "'agree '",
         "pairs: 2 groups differ only in case, white space or Unicode form and are counted apart: 'caf\\xe9', "
         "'cafe\\u0301'",
-        "pairs: 6 groups have one pair only, from which nothing can be estimated ('Agree', 'agree', 'agree ', and 3 "
+        "pairs: 6 groups have one pair only, from which nothing can be estimated ('Agree', 'agree', 'agree ' and 3 "
         "more)",
     )
     assert read_pairs(write({"good": "a", "bad": "b", "group": "alone"})).cautions == ()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from penchant.corpus.stimuli import Category
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import DataError
 from penchant.instruments.associations.sampled_effects import (
     Sides,
@@ -259,7 +259,7 @@ def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
     lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
-        shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
+        shown = first_of(words, 20)
         yield f"{counted(len(words), 'stimuli')} {for_one(len(words), 'are')} not in {where}: {shown}"
     lacking = [category for category, stimuli in stimuli_of.items() if stimuli.notes]
     if lacking:

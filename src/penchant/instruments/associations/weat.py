@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import ClassVar, Self
 
-from penchant.counting import for_one, of_all
+from penchant.counting import first_of, for_one, of_all
 from penchant.errors import MethodError
 from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
@@ -106,5 +106,4 @@ def _capitals(words: Mapping[str, str], have: Collection[str], model: StaticVect
         told = f"{for_one(len(found), 'are')} {told}, only in lower case"
         mend = "write case: lower to look all words up in lower case"
     if found:
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        yield f"{of_all(len(found), len(words), 'words')} {told}: {', '.join(found[:_NAMED])}{more}; {mend}"
+        yield f"{of_all(len(found), len(words), 'words')} {told}: {first_of(found, _NAMED)}; {mend}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from penchant.corpus.slots import Span
-from penchant.counting import counted, for_one, of_all
+from penchant.counting import counted, first_of, for_one, of_all
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
 from penchant.tables.cautions import name_cautions, repeated_rows
@@ -151,10 +151,9 @@ def _present(path: Path, columns: TamColumns) -> dict[str, str]:
 
 def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
     if refused:
-        more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
         yield (
             f"{of_all(len(refused), of, 'rows', 'are')} left out, since their two sentences do not belong together: "
-            f"{'; '.join(refused[:_SHOWN])}{more}"
+            f"{first_of(refused, _SHOWN, separator='; ')}"
         )
 
 

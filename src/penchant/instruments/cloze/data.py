@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from penchant.arguments import asked
-from penchant.counting import counted, for_one
+from penchant.counting import counted, first_of, for_one
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
@@ -267,13 +267,11 @@ def opposite_ends(sentences: Iterable[Sentence], column: str) -> Iterator[str]:
     for group, (below, above) in groups.items():
         if below and above:
             rare, side = (below, "below") if len(below) <= len(above) else (above, "above")
-            rest = len(rare) - _NAMED
-            named = ", ".join(rare[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
             yield (
                 f"the sentences of the group '{group}' call for both ends of the scale: in the column '{column}' "
                 f"{counted(len(below), 'sentences')} {for_one(len(below), 'are')} below 0 and {len(above)} above "
-                f"({side}: {named}). Leaning to one end suits some and not the others, so that no finding tells the "
-                "mean δ of the group: check the column, or divide the group"
+                f"({side}: {first_of(rare, _NAMED)}). Leaning to one end suits some and not the others, so that no "
+                "finding tells the mean δ of the group: check the column, or divide the group"
             )
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import counted
+from penchant.counting import counted, first_of
 from penchant.errors import place
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.returned import Key, Sheet, truth_meant
@@ -113,8 +113,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
         for meant in [truth_meant(word, lambda truth: (id_, truth) in predicted)]  # noqa: B023
     ]
     if strange:
-        others = f" and {len(strange) - _NAMED:,} more" if len(strange) > _NAMED else ""
-        blank.append(f"no model predicted {', '.join(strange[:_NAMED])}{others}: such ratings change no number")
+        blank.append(f"no model predicted {first_of(strange, _NAMED)}: such ratings change no number")
     for sheet in sheets:
         blank += sheet.told
         blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from penchant.counting import first_of
 from penchant.instruments import written
 from penchant.instruments.written import Pair
 from penchant.records import Item
@@ -34,7 +35,8 @@ def _identical(items: Sequence[Item]) -> Iterator[str]:
     same = [item for item in items if item.texts["good"] == item.texts["bad"]]
     if same:
         pairs = "pair consists" if len(same) == 1 else "pairs consist"
-        yield f"{len(same):,} {pairs} of two identical sentences, which will tie ({_some([*map(_line, same)])})"
+        lines = first_of([*map(_line, same)], _NAMED)
+        yield f"{len(same):,} {pairs} of two identical sentences, which will tie ({lines})"
 
 
 def _twice(items: Sequence[Item]) -> Iterator[str]:
@@ -57,11 +59,5 @@ def _alone(items: Sequence[Item]) -> Iterator[str]:
     single = [group for group, size in sizes.items() if size == 1]
     if single and len(sizes) > 1:
         have = "group has" if len(single) == 1 else "groups have"
-        named = _some([*map(repr, single)])
+        named = first_of([*map(repr, single)], _NAMED)
         yield f"{len(single)} {have} one pair only, from which nothing can be estimated ({named})"
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
-    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join([*names[:_NAMED], *more])

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted, of_all
+from penchant.counting import counted, first_of, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, credits, deltas, mean_credit
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, MEAN, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
@@ -156,10 +156,9 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
         share = f"{inside['paradigm'][0]} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
         told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
     for name, paradigms in told.items():
-        more = [f"and {len(paradigms) - _SHOWN} more"] if len(paradigms) > _SHOWN else []
         yield (
             f"{name}, score none: Δmodel of summed scores measures length, too, where the sentences of pairs have "
-            f"unequal token lengths, and so do its correlations with Δhuman: {', '.join([*paradigms[:_SHOWN], *more])}"
+            f"unequal token lengths, and so do its correlations with Δhuman: {first_of(paradigms, _SHOWN)}"
         )
 
 

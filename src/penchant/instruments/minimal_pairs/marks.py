@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from penchant.counting import first_of
 from penchant.errors import DataError, line_noun
 from penchant.instruments.written import Sides, beginning_marks, without_mark
 from penchant.records import Item
@@ -52,8 +53,7 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
     for number, role in enumerate(_ROLES):
         lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]
         if lines:
-            named = ", ".join(f"{line:d}" for line in lines[:_NAMED])
-            more = f" and {len(lines) - _NAMED} more" if len(lines) > _NAMED else ""
+            named = first_of([f"{line:d}" for line in lines], _NAMED)
             noun = line_noun(lines[0]) if len(lines) == 1 else f"{line_noun(lines[0])}s"
-            parts.append(f"{role} {len(lines):,} ({noun} {named}{more})")
+            parts.append(f"{role} {len(lines):,} ({noun} {named})")
     return "; ".join(parts)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from penchant.counting import for_one
+from penchant.counting import first_of, for_one
 from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import HIGH, LOW
@@ -123,10 +123,9 @@ class Reading:
             counts[column] += len(rows)
         few = [(*cell, rows) for cell, rows in self._between.items() if counts[cell[0]] <= _FEW * self._whole[cell[0]]]
         if few:
-            shown = [f"{text} in {column} ({lines_of(rows)})" for column, text, rows in few[:_SHOWN]]
-            more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
+            shown = first_of([f"{text} in {column} ({lines_of(rows)})" for column, text, rows in few], _SHOWN)
             yield (
-                f"answers lie between the points of the scale, where all others are whole: {', '.join(shown)}{more}; "
+                f"answers lie between the points of the scale, where all others are whole: {shown}; "
                 "they count as they are: look whether they are slips"
             )
 
@@ -172,9 +171,8 @@ class Reading:
         told = []
         for column in chosen:
             values = sorted({self._level(row, column) for row in rows}, key=_in_order)
-            shown = [_labelled(value or EMPTY, self._label(column, value)) for value in values[:_SHOWN]]
-            more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-            told.append(f"{column} has the values {', '.join(shown)}{more}")
+            shown = [_labelled(value or EMPTY, self._label(column, value)) for value in values]
+            told.append(f"{column} has the values {first_of(shown, _SHOWN)}")
         return "; ".join(told)
 
     def left_out(self, rows: Sequence[Row], weightless: int) -> Notes:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from penchant.counting import first_of
 from penchant.instruments.vector_bias.cells import Cell
 from penchant.instruments.vector_bias.exchange import exchanged
 from penchant.instruments.vector_bias.measures import (
@@ -180,7 +181,7 @@ def told_lost(cells: Sequence[Cell], model: str) -> Iterable[str]:
     """Cautions about words without a vector, each once, and about categories without numbers."""
     words = list(dict.fromkeys(word for cell in cells for part in cell.lost.values() for word in part))
     if words:
-        shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
+        shown = first_of(words, 20)
         yield f"{len(words)} stimuli are not in the vocabulary of {model}, or have no direction there: {shown}"
     lacking = [cell.id for cell in cells if cell.notes]
     if lacking:

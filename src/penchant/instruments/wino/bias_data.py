@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from penchant.counting import first_of
 from penchant.errors import DataError, place
 from penchant.instruments import written
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
@@ -263,11 +264,10 @@ def _told_lists(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
         named = ", ".join(f"{name} ({n} pairs)" for name, n in lacking.items())
         told.append(f"not in the lists of occupations: {named}; the gender of the pro-stereotypical pronoun counts")
     if turned:
-        places = "; ".join(item.place for item in turned[:_SHOWN])
-        more = f"; and {len(turned) - _SHOWN} more" if len(turned) > _SHOWN else ""
+        places = first_of([item.place for item in turned], _SHOWN, separator="; ")
         told.append(
             f"{len(turned)} pairs have a pro-stereotypical pronoun of the gender that the lists do not give their "
-            f"occupation: {places}{more}; the pronoun counts"
+            f"occupation: {places}; the pronoun counts"
         )
     return told
 
@@ -281,9 +281,8 @@ def _told_refused(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int
     for files, lines in refused:
         for why in dict.fromkeys(lines.values()):
             of = [str(line) for line, reason in lines.items() if reason == why]
-            more = f" and {len(of) - _SHOWN} more" if len(of) > _SHOWN else ""
             noun = "lines" if len(of) > 1 else "line"
-            told.append(f"{noun} {', '.join(of[:_SHOWN])}{more} of {files.pro.name} and {files.anti.name} ({why})")
+            told.append(f"{noun} {first_of(of, _SHOWN)} of {files.pro.name} and {files.anti.name} ({why})")
     return [
         f"{lost} of {lost + kept} pairs are left out, since their sentences differ in more than the pronouns in "
         f"brackets: {'; '.join(told)}"

@@ -14,6 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from penchant.counting import first_of
 from penchant.errors import DataError, place, together
 from penchant.instruments.wino.pronouns import difference
 from penchant.numerals import numeral
@@ -276,10 +277,9 @@ def _percent(value: object) -> float | None:
 
 def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
     if refused:
-        more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
         yield (
             f"{len(refused)} of {of} items are left out, since their female and male sentence differ in more than "
-            f"pronouns: {'; '.join(refused[:_SHOWN])}{more}"
+            f"pronouns: {first_of(refused, _SHOWN, separator='; ')}"
         )
 
 
