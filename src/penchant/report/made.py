@@ -45,13 +45,6 @@ def _measured(results: Sequence[Result]) -> str:
     return f"Models: {', '.join(dict.fromkeys(named))}; measured with penchant {version}."
 
 
-def tested(*rows: pl.DataFrame) -> str:
-    """Return the tests of some rows, for the note of their table; empty where there are none."""
-    found = {read_method(text) for frame in rows for text in frame["test_method"].unique()}
-    names = sorted({str(_once_two_sided(method)) for method in found if method})
-    return f"Two-sided tests: {', '.join(names)}." if names else ""
-
-
 def _once_two_sided(method: Method) -> Method:
     """Return a test without what the report says once for all of them."""
     return method.with_(two_sided=None)

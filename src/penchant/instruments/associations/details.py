@@ -164,9 +164,9 @@ DETAILS = (
         varying(
             ASSOCIATION,
             rest=(_SIDE, _ATTRIBUTE, number("association", "+.3f")),
-            within=shown_at("context", measures=[ASSOCIATION]),
+            within=_ONE_CONTEXT,
         ),
-        of=shown_at("context", measures=[ASSOCIATION]),
+        of=_ONE_CONTEXT,
         detail=True,
     ),
 )
