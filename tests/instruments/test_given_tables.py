@@ -67,3 +67,8 @@ def test_templates_and_their_statistics(made: Callable[[Any], Any], tmp_path: Pa
 def test_the_keys_of_a_set(tmp_path: Path) -> None:
     (tmp_path / "set.yaml").write_text(yaml.safe_dump(SET), "utf-8")
     assert read(pc.Disco(SET)) == read(pc.Disco(tmp_path)) != []
+    home = pc.Amplification.folder() / "template"
+    given = yaml.safe_load((home / "set.yaml").read_text("utf-8")), home / "set.yaml"
+    probes = (pc.Amplification(data, text=str(home / "text.txt")) for data in given)
+    of_keys, of_file = ([text for text, _ in probe.texts()] for probe in probes)
+    assert of_keys == of_file != []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import polars as pl
@@ -130,7 +131,25 @@ def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
 
 def every_item(results: Sequence[Result]) -> pl.DataFrame:
     """The items that any of some results has, each once, with the columns that all have."""
-    return Joined.of([result.items for result in results]).items
+    return _every(_Same(tuple(result.items for result in results)))
+
+
+class _Same:
+    """Tables that are equal where they are the same objects."""
+
+    def __init__(self, frames: tuple[pl.DataFrame, ...]) -> None:
+        self.frames = frames
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and [*map(id, self.frames)] == [*map(id, other.frames)]
+
+    def __hash__(self) -> int:
+        return hash(tuple(map(id, self.frames)))
+
+
+@lru_cache(maxsize=2)  # every part of a section asks for the items of the same results
+def _every(same: _Same) -> pl.DataFrame:
+    return Joined.of(same.frames).items
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:

@@ -39,8 +39,8 @@ def detectable(low: float, high: float, level: float, *, alpha: float | None = N
 
 @lru_cache(maxsize=256)
 def _standard_errors(df: float, tail: float) -> float:
-    """How many estimated standard errors a difference must be large: x with P((z + x·s)/s' > t) = POWER, where z is
-    normal, s² and s'² are χ²/df, and t is the quantile that leaves `tail` above it."""
+    """Return how many estimated standard errors a difference must be large: x with P((z + x·s)/s' > t) = POWER, where z
+    is normal, s² and s'² are χ²/df, and t is the quantile that leaves `tail` above it."""
     of_error = np.sqrt(scipy.stats.chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, df) / df)
     reached = float(scipy.stats.t.isf(tail, df)) * of_error
 

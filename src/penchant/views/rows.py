@@ -88,6 +88,13 @@ class Source:
         return [Line(row, self) for row in self.frame.iter_rows(named=True)]
 
     @cached_property
+    def _by_measure(self) -> dict[object, list[Line]]:
+        parts: dict[object, list[Line]] = {}
+        for line in self.lines:
+            parts.setdefault(line.row.get("measure"), []).append(line)
+        return parts
+
+    @cached_property
     def _by_levels(self) -> dict[tuple[object, ...], Line]:
         return {self._key(line.row): line for line in self.lines}
 
@@ -100,7 +107,9 @@ class Source:
 
     def only(self, at: At) -> list[Line]:
         """Return the rows at some levels, in order."""
-        found = [line for line in self.lines if at(line.row)]
+        measure = at.levels.get("measure")
+        lines = self._by_measure.get(measure, []) if isinstance(measure, str) else self.lines
+        found = [line for line in lines if at(line.row)]
         return [line for line in found if all(line[name] == found[0][name] for name in at.firsts)]
 
 

@@ -634,6 +634,12 @@ class TestCharts:
         enough = [*few, ("p", 1.0, 0.0, 5, 4)]
         assert list(drawn([result(scored(enough))])) == ["accuracy", "length", "tokens"]
 
+    def test_models_without_a_curve_are_named(self) -> None:
+        equal = [("p", 1.0, 0.0, 4, 4)] * 60
+        found = [result(scored([*equal, *[("p", 1.0, 0.0, n, 4)] * 60]), name) for name, n in (("a", 5), ("b", 4))]
+        (text,) = (figure.text for figure in SECTION.figures(found) if figure.name == "length")
+        assert text.endswith(": b.")
+
     def test_every_data_set_has_its_own(self) -> None:
         both = pl.concat([scored(ROWS, "one"), scored(ROWS, "two")])
         kinds = ("accuracy", "length", "tokens")

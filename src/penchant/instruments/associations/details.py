@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import polars as pl
 
@@ -26,9 +27,22 @@ _SHOWN = 4
 
 def templates(line: Line) -> list[Line]:
     """Return the effect sizes of each template that a row is over, the least first."""
-    keys = [name for name in line.source.names if name not in ("measure", "stimulus")]
-    each = [one for one in line.source.only(At(measure=OF_TEMPLATE)) if all(one[key] == line[key] for key in keys)]
-    return sorted(each, key=lambda one: (one["value"] != one["value"], one["value"]))
+    return _by_place(line.source)[_place(line)]
+
+
+@lru_cache(maxsize=8)
+def _by_place(source: Source) -> dict[tuple[str, ...], list[Line]]:
+    places: dict[tuple[str, ...], list[Line]] = {}
+    for line in source.only(At(measure=OF_TEMPLATE)):
+        places.setdefault(_place(line), []).append(line)
+    return {
+        place: sorted(lines, key=lambda one: (one["value"] != one["value"], one["value"]))
+        for place, lines in places.items()
+    }
+
+
+def _place(line: Line) -> tuple[str, ...]:
+    return tuple(line[name] for name in line.source.names if name not in ("measure", "stimulus"))
 
 
 def template(place: int) -> Callable[[Line], Cell]:

@@ -82,7 +82,7 @@ def accuracy_by_length(
 
 def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
     """Return accuracy against |A|−|U| for the models that have more than one point to show; None where none has."""
-    curves = [source for source in sources(results) if _steps(source.frame) > 1]
+    curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [
         accuracy_by_length(source.frame, title=source.model, pair=pair).properties(width=340) for source in curves
@@ -101,9 +101,9 @@ def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
     return summary.filter(measure=BY_DIFFERENCE, scope="overall")
 
 
-def _steps(summary: pl.DataFrame) -> int:
-    """Return the number of differences of length that enough pairs have to be drawn."""
-    return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique())
+def is_curve(summary: pl.DataFrame) -> bool:
+    """Return whether a data set has several differences of length that enough pairs have to be drawn."""
+    return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique()) > 1
 
 
 def tokens_by_length(results: Sequence[Result], text: Text) -> Any:

@@ -77,7 +77,7 @@ def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> s
 
 
 class _Part:
-    """What is found of one data set."""
+    """The finding of one data set."""
 
     def __init__(
         self, name: str, results: Sequence[Result], found: Sequence[Source], pairs: pl.DataFrame | None, words: Text

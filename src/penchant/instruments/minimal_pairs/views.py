@@ -31,7 +31,7 @@ from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, of_g
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
-from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, tokens_by_length
+from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.preferring import preferring
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
@@ -42,7 +42,7 @@ from penchant.stats.logistic import LACK_OF_FIT
 from penchant.views.figures import Drawn, Each, Forest
 from penchant.views.finding import Said
 from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.rows import FIRST, At, Line, Source, parted, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import read_method
@@ -63,6 +63,10 @@ def facts(results: Sequence[Result]) -> dict[str, Any]:
         "sides": _roles(results, items, of_stereotypes),
         "sides_of": {name: pair_of(name, results[0]) for name in items["dataset"].unique(maintain_order=True)},
         "stereotypes": of_stereotypes,
+        "undrawn": {
+            name: [source.model for source in sources(alone) if len(source.frame) and not is_curve(source.frame)]
+            for name, alone in parted(results, "dataset")
+        },
         "published": [name == CROWS_PAIRS for name in of_stereotypes],
         "few": any(AS_THEY_ARE in result.summary["scope"] for result in results),
         "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),

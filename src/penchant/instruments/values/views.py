@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -137,9 +138,13 @@ _LEADING = ("difference", "holm")
 
 def _side(line: Line, side: int) -> str:
     """Return the first or second of the two groups of people that a row is about."""
-    names = dict.fromkeys(each["item"] for each in line.source.only(At(measure=DISTANCE)))
-    pairs = {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
-    return str(pairs[line["item"]][side])
+    return _pairs(line.source)[line["item"]][side]
+
+
+@lru_cache(maxsize=8)
+def _pairs(source: Source) -> dict[str, tuple[str, str]]:
+    names = dict.fromkeys(str(line["item"]) for line in source.only(At(measure=DISTANCE)))
+    return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
 
 
 def _of_side(side: int) -> list[Column]:
