@@ -1,0 +1,46 @@
+"""What tests build again and again: a model, a file, a study, and the one line of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import penchant as pc
+from penchant.errors import PenchantError
+
+
+def language_model(directory: Path) -> pc.LanguageModel:
+    """Load a model that scores sentences."""
+    model = pc.load(directory)
+    assert isinstance(model, pc.LanguageModel)
+    return model
+
+
+def write(path: Path, content: object) -> Path:
+    """Write text, bytes, or anything else as YAML, and return the path; folders are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        text = content if isinstance(content, str) else yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+        path.write_text(text, "utf-8")
+    return path
+
+
+def write_study(path: Path, models: list[Any], *probes: dict[str, Any], **keys: Any) -> Path:
+    """Write a study of models and probes, such as {"weat": {"data": "set"}}."""
+    content = {"study": "s", "models": [str(model) for model in models], "probes": list(probes)}
+    return write(path, {**content, **keys})
+
+
+def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantError) -> str:
+    """Return the one line of the error that a call raises."""
+    with pytest.raises(kind) as caught:
+        call()
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
