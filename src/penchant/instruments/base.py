@@ -30,6 +30,7 @@ from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
+from penchant.wording.phrases import Note
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Measured:
     whose estimates need more than the items adds fields to a subclass."""
 
     items: pl.DataFrame
-    cautions: tuple[str, ...] = ()
+    cautions: tuple[Note | str, ...] = ()
 
 
 M = TypeVar("M", bound=Measured, default=Measured)
@@ -103,8 +104,8 @@ class Probe(Settings, ABC, Generic[M]):
         shared = Probe.model_fields
         return {name: written(self, name) for name in type(self).model_fields if name not in shared}
 
-    def cautions(self, measured: M, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """What a reader must know before using a number."""
+    def cautions(self, measured: M, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
+        """Yield what a reader must know before using a number; the words of a note are in `text.yaml`."""
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
@@ -145,8 +146,8 @@ class Probe(Settings, ABC, Generic[M]):
         """The result of what the settled probe measured; needs no model."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
-        cautions = dict.fromkeys((*self._pilot(), *measured.cautions, *self.cautions(measured, estimates)))
-        return Result(signature, measured.items, summary, tuple(cautions), self.saved())
+        cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
+        return Result(signature, measured.items, summary, tuple(dict.fromkeys(map(str, cautions))), self.saved())
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
         """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
@@ -169,9 +170,9 @@ class Probe(Settings, ABC, Generic[M]):
         """The keys of a signature whose values follow from others of its values, as nobody chose them."""
         return ()
 
-    def _pilot(self) -> Iterator[str]:
+    def _pilot(self) -> Iterator[Note]:
         if self.limit is not None:
-            yield f"a pilot: at most {self.limit} {self.limited} were measured; nothing may be concluded from it"
+            yield Note("pilot", limit=self.limit, noun=self.limited)
 
     def lacks_text(self) -> bool:
         """Whether it has no sentences unless a study draws them."""
