@@ -15,6 +15,7 @@ from penchant.instruments.base import Measured, Probe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts
 from penchant.models.load import LanguageModel
+from penchant.wording.phrases import Note
 
 D = TypeVar("D")
 I = TypeVar("I")  # noqa: E741
@@ -90,7 +91,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         """Return the texts, without those that are left out."""
         return known_texts(model, texts, self.on_unknown)
 
-    def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[str, ...]]:
-        """Return the items that the model of a session knows, and cautions that count the others. Raises DataError."""
+    def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[Note | str, ...]]:
+        """Return the items that the model of a session knows, and notes that count the others. Raises DataError."""
         noun = self.noun or self.limited
         return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
-from penchant.counting import first_of, for_one, of_all
+from penchant.counting import first_of, for_one
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
 from penchant.models.equivalents import EquivalentTokenizer
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding, Tokenizer
+from penchant.wording.phrases import Note
 
 OnUnknown = Literal["stop", "skip"]
 T = TypeVar("T")
@@ -64,8 +65,8 @@ def known_items(
     place: Callable[[T], str],
     on_unknown: OnUnknown,
     noun: str,
-) -> tuple[list[T], tuple[str, ...]]:
-    """The items of which the tokenizer knows every text, and cautions that name the others, which `noun` calls, and
+) -> tuple[list[T], tuple[Note | str, ...]]:
+    """The items of which the tokenizer knows every text, and notes that name the others, which `noun` calls, and
     those that are read in another spelling.
 
     Raises DataError with `stop`, naming those others (20, then how many more), and where none is left.
@@ -86,13 +87,8 @@ def known_items(
             where=lost[0][0],
             hint="use a model whose vocabulary covers the text",
         )
-    named = _by_part(lost)
-    caution = (
-        f"{of_all(len(lost), len(items), noun, 'hold')} something unknown to the tokenizer of {model.name} "
-        f"and {for_one(len(lost), 'are')} left out "
-        f"(on_unknown: skip): {'; '.join(named)}"
-    )
-    return [item for item, part in zip(items, first, strict=True) if not part], (caution, *told)
+    skipped = Note("unknown-skipped", lost=len(lost), of=len(items), noun=noun, model=model.name, named=_by_part(lost))
+    return [item for item, part in zip(items, first, strict=True) if not part], (skipped, *told)
 
 
 def respelt_in(model: LanguageModel) -> Mapping[str, str]:
@@ -101,14 +97,10 @@ def respelt_in(model: LanguageModel) -> Mapping[str, str]:
     return tokenizer.respelt if isinstance(tokenizer, EquivalentTokenizer) else {}
 
 
-def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[str]:
-    """The caution about what is known in a spelling that is canonically equivalent to the one that is written."""
+def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[Note | str]:
+    """The note on what is known in a spelling that is canonically equivalent to the one that is written."""
     if found:
-        shown = first_of(found, _MOST_NAMED)
-        yield (
-            f"{of_all(len(found), total, noun, 'are')} known to {where} in another spelling of the same letters, and "
-            f"{for_one(len(found), 'were')} taken in that: {shown}"
-        )
+        yield Note("respelt", found=len(found), of=total, noun=noun, where=where, shown=first_of(found, _MOST_NAMED))
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:

@@ -44,7 +44,7 @@ from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.tables.places import listed
-from penchant.wording.phrases import in_words
+from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")
 """Settings of one measurement: a table shows one level of each."""
@@ -128,7 +128,7 @@ class CEAT(CEATSettings, Association[Combined]):
             cut.draw(self, lm, session.scorer)
         store = self._read_vectors(session, cuts)
         combinations: list[Combination] = []
-        cautions: list[str] = []
+        cautions: list[Note | str] = []
         for cut in cuts:
             combined = self._combined(cut, categories, store)
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]

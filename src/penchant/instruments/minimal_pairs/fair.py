@@ -75,7 +75,7 @@ class FairPairs(FairPairsSettings, PairProbe):
         parts = {name: self.asked(part) for name, part in self.parts(session.base).items()}
         session.expect(sum(len(pairs.items) for part in parts.values() for pairs in part), inputs=2)
         tables: list[pl.DataFrame] = []
-        cautions: list[str] = []
+        cautions: list[Note | str] = []
         for name, pair_sets in parts.items():
             scored, left_out = self.scored(session, pair_sets)
             cautions += [caution for pairs in pair_sets for caution in pairs.cautions]

@@ -54,6 +54,7 @@ from penchant.instruments.unknown import known_items, known_texts, signed_unknow
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
 from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
@@ -120,7 +121,7 @@ class PairProbe(PairSettings, Probe):
             if (items := tuple(item for place, item in drawn if place == number))
         ]
 
-    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
         """The scores of the pairs of some sets, one row per pair, and what must be said of those left out."""
         items, cautions = known_items(
             session.lm,
@@ -237,7 +238,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe):
         judged = self.judgements(session.base)
         pair_sets = self.asked(self.pair_sets(session.base))
         session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
-        cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
+        cautions: tuple[Note | str, ...] = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
         items, left_out = self.scored(session, pair_sets)
         cautions = (*cautions, *left_out)
         return (

@@ -34,6 +34,7 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.missing import missing_cautions
+from penchant.wording.phrases import Note
 
 SPAN = "span"
 LP = "lp"
@@ -166,7 +167,7 @@ class Values(ValuesSettings, Probe[Rated]):
         items = rated(_items(self._rows(values_set, clauses), scores), self.line)
         return Rated(items, cautions, survey=self.answers(session.base))
 
-    def _known(self, lm: LanguageModel, values_set: ValuesSet) -> tuple[list[Statement], tuple[str, ...]]:
+    def _known(self, lm: LanguageModel, values_set: ValuesSet) -> tuple[list[Statement], tuple[Note | str, ...]]:
         """The clauses that the tokenizer knows in every template, and the caution about the others. A negation goes
         with its statement, with which it is compared. Raises DataError."""
         clauses, cautions = known_items(
