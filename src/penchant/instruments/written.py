@@ -12,6 +12,7 @@ from typing import NamedTuple
 from penchant.counting import first_of
 from penchant.tables.misread import misread
 from penchant.tables.missing import missing_word
+from penchant.wording.phrases import Note
 
 NAMED = 3
 """The places that a caution names of each side."""
@@ -39,30 +40,26 @@ Sides = tuple[bool, bool]
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One way in which sentences may be written; `told` is what is said of them, and `contrast` whether it may be what
-    the pairs of a group are about."""
+    """One way in which sentences may be written, by the code of its note; `contrast`: it may be what the pairs of a
+    group are about."""
 
-    told: str
+    code: str
     sides: Callable[[str, str], Sides]
     contrast: bool = False
 
 
-def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[str]:
-    """A line for every kind of defect that some pairs have: how many sentences of each side, which `names` call, and
-    the first lines of each; and the groups of two pairs or more of which every pair has it."""
+def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
+    """Yield a note for every kind of defect that some pairs have: how many sentences of each side, which `names` call,
+    and the first lines of each; and the groups of two pairs or more of which every pair has it."""
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
         hit = [(pair, sides) for pair in pairs if any(sides := kind.sides(pair.first.text, pair.second.text))]
         found = [pair.first for pair, (first, _) in hit if first], [pair.second for pair, (_, second) in hit if second]
-        told = [_side(sentences, name) for sentences, name in zip(found, names, strict=True) if sentences]
+        told = [f"{name} {len(them):,} ({_places(them)})" for them, name in zip(found, names, strict=True) if them]
         if told:
             counts = Counter(pair.group for pair, _ in hit)
-            whole = [group for group, size in sizes.items() if counts[group] == size > 1] if kind.contrast else []
-            yield f"{kind.told}: {'; '.join(told)}{_every_pair(whole)}"
-
-
-def _side(sentences: Sequence[Sentence], name: str) -> str:
-    return f"{name} {len(sentences):,} ({_places(sentences)})"
+            whole = [repr(group) for group, size in sizes.items() if counts[group] == size > 1] if kind.contrast else []
+            yield Note(kind.code, sides=told, groups=first_of(whole, NAMED) if kind.contrast else None)
 
 
 def _places(sentences: Sequence[Sentence]) -> str:
@@ -72,12 +69,6 @@ def _places(sentences: Sequence[Sentence]) -> str:
         same = number > 0 and sentence.file == sentences[number - 1].file
         parts.append(sentence.line if same else f"{sentence.file}, {sentence.line}")
     return first_of(parts, NAMED)
-
-
-def _every_pair(groups: Sequence[str]) -> str:
-    if not groups:
-        return ""
-    return f"; every pair of {first_of([*map(repr, groups)], NAMED)} has it, where it may be the contrast itself"
 
 
 # Marks and punctuation ----------------------------------------------------------------------------------------------
@@ -219,22 +210,16 @@ def _missing(first: str, second: str) -> Sides:
 
 
 _KINDS = (
-    _Kind("sentences with a mark of acceptability (*, ?, #, %), which is scored as a part of them", _marks),
-    _Kind("sentences that are nothing but what programs write for a missing cell, such as NaN, None or NULL", _missing),
-    _Kind("sentences that end in punctuation where the other one of the pair does not", _ending, contrast=True),
-    _Kind("sentences with characters that were read in a wrong encoding, such as Ã© or \ufffd", _misreads),
-    _Kind("sentences with a no-break space", _fixed),
-    _Kind("sentences with a character that nobody sees, such as a zero-width space", _hidden),
-    _Kind("sentences with leading, trailing or doubled white space, kept as it is", _strays),
-    _Kind("sentences over several lines, line breaks kept: are some of them two rows in one?", _broken),
-    _Kind(
-        "sentences with curly quotation marks where the other one of the pair has straight ones", _quotes, contrast=True
-    ),
-    _Kind(
-        "sentences that begin with a small letter where the other one of the pair has a capital",
-        _capitals,
-        contrast=True,
-    ),
+    _Kind("pairs-marked", _marks),
+    _Kind("pairs-missing", _missing),
+    _Kind("pairs-punctuation", _ending, contrast=True),
+    _Kind("pairs-misread", _misreads),
+    _Kind("pairs-no-break", _fixed),
+    _Kind("pairs-hidden", _hidden),
+    _Kind("pairs-blanks", _strays),
+    _Kind("pairs-lines", _broken),
+    _Kind("pairs-quotes", _quotes, contrast=True),
+    _Kind("pairs-capitals", _capitals, contrast=True),
 )
 
 # What is no sentence ------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     cautions = (
         *_told_refused(refused, len(items)),
         *_told_lists(items, genders),
-        *written.cautions(as_written, (PRO, ANTI)),
+        *map(str, written.cautions(as_written, (PRO, ANTI))),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
         *name_cautions((item.labels["occupation"] for item in items), "occupations"),
     )
