@@ -14,7 +14,7 @@ import pytest
 
 import penchant as pc
 from paths import ROOT
-from penchant.study.starting import write_template
+from penchant.study.catalogue import write_template
 
 SCRIPTS = ROOT / "scripts"
 FREEZE = "import json, pathlib, sys; from reports import shown; print(json.dumps(shown(pathlib.Path(sys.argv[1]))))"

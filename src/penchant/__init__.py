@@ -50,7 +50,7 @@ class _Package(ModuleType):
 
     @property
     def report(self) -> Any:
-        """`penchant.study.face.report`."""
+        """`penchant.study.api.report`."""
         return _named("report")
 
     @report.setter

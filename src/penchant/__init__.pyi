@@ -51,11 +51,11 @@ from .records import Estimate as Estimate
 from .records import Item as Item
 from .records import Signature as Signature
 from .report.sections import Section as Section
+from .study.api import compare as compare
+from .study.api import export as export
+from .study.api import report as report
+from .study.api import run as run
 from .study.check import check as check
-from .study.face import compare as compare
-from .study.face import export as export
-from .study.face import report as report
-from .study.face import run as run
 from .study.results import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors
 

@@ -31,11 +31,11 @@ from penchant.report.finding import deciding
 from penchant.report.items import KEYS, ItemTable
 from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
+from penchant.study.catalogue import write_template
 from penchant.study.results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.spec import read_study
 from penchant.study.spec import schema as study_schema
-from penchant.study.starting import write_template
 from penchant.testing import MODELS, conform
 
 NAMES = sorted(instruments())

@@ -11,7 +11,7 @@ import pytest
 
 from answers import Answer, refused
 from penchant.instruments.running import Run
-from penchant.study.families import step_in
+from penchant.study.checkpoints import step_in
 from penchant.study.results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study

@@ -17,8 +17,8 @@ import yaml
 from polars.testing import assert_frame_equal
 
 from penchant.instruments.registry import instruments
+from penchant.study.catalogue import write_template
 from penchant.study.manifest import read_manifest
-from penchant.study.starting import write_template
 
 KILLS = 20
 

@@ -18,10 +18,10 @@ from penchant.corpus.sampling import spread
 from penchant.errors import StudyError
 from penchant.instruments.registry import instruments
 from penchant.instruments.running import Run
+from penchant.study.catalogue import write_template
 from penchant.study.results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.spec import read_study
-from penchant.study.starting import write_template
 
 Program = Callable[..., Answer]
 NAMES = sorted(instruments())

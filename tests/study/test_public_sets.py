@@ -11,7 +11,7 @@ from answers import Answer, refused
 from paths import SHARED, needs_shared
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.registry import instruments
-from penchant.study.public_sets import FILE, PublicSet, public_sets
+from penchant.study.catalogue import PUBLIC_SETS, PublicSet, public_sets
 from penchant.tables.documents import read_yaml
 
 Penchant = Callable[..., Answer]
@@ -19,7 +19,7 @@ Penchant = Callable[..., Answer]
 
 def test_every_fact_is_there() -> None:
     sets = public_sets()
-    raw = read_yaml(FILE).content
+    raw = read_yaml(PUBLIC_SETS).content
     assert isinstance(raw, list) and len(raw) == len(sets) >= 19
     assert len({each.name for each in sets}) == len({each.url for each in sets}) == len(sets)
     for each, entry in zip(sets, raw, strict=True):

@@ -13,7 +13,7 @@ import pytest
 import penchant as pc
 from penchant.engine.scorer import language_model
 from penchant.records import Signature
-from penchant.study import face
+from penchant.study import api
 from penchant.tables.cautions import name_cautions
 from penchant.tables.missing import missing_cautions, missing_word
 
@@ -121,7 +121,7 @@ def test_an_interrupted_study_says_how_to_go_on(zoo: Zoo, tmp_path: Path, monkey
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(face, "run_study", stop)
+    monkeypatch.setattr(api, "run_study", stop)
     with pytest.raises(KeyboardInterrupt) as error:
         pc.run(study(zoo, tmp_path), tmp_path / "out", cache="none", progress=False)
     assert error.value.__notes__ == ["finished work is kept: go on with the same call and resume=True"]

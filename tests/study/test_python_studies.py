@@ -131,7 +131,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (full, "report.html: No space left on device"),
         (_too_large, "there is not enough memory for"),
     ):
-        monkeypatch.setattr("penchant.study.face.write_report", error_)
+        monkeypatch.setattr("penchant.study.api.write_report", error_)
         with pytest.raises(pc.PenchantError, match=f"^{told}"):
             pc.run(study(), f"out-{told[:3]}")
 
@@ -200,7 +200,7 @@ def test_report_is_a_function_and_a_room() -> None:
 
 
 def test_help_shows_the_function_report() -> None:
-    assert isinstance(pc.report, types.FunctionType) and pc.report.__module__ == "penchant.study.face"
+    assert isinstance(pc.report, types.FunctionType) and pc.report.__module__ == "penchant.study.api"
     assert list(inspect.signature(pc.report).parameters) == ["directory", "other", "out", "trust_edited"]
     shown = pydoc.plain(pydoc.render_doc(pc.report))
     assert "report(directory: str | Path, other: str | Path | None = None, *, out: " in shown

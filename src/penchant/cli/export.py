@@ -43,8 +43,8 @@ def export(
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
     from penchant.report.export import absent
     from penchant.report.export import export as export_document
-    from penchant.study.outdated import outdated
     from penchant.study.results import read_outcome
+    from penchant.study.stale_reports import outdated
 
     outcome = read_outcome(directory, trust_edited=trust_edited)
     for file in outcome.edited:

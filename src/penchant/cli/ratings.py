@@ -83,7 +83,7 @@ def import_(
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
-    from penchant.study.continuing import after_ratings
+    from penchant.study.next_command import after_ratings
     from penchant.study.results import require_unedited, unshown
 
     require_unedited(directory)

@@ -33,8 +33,8 @@ def report(
     """Write the report of a result directory as one offline page, and show what was found. With two directories, report
     their differences."""
     from penchant.report.page import write_report
-    from penchant.study.outdated import outdated
     from penchant.study.results import read_outcome, side_by_side
+    from penchant.study.stale_reports import outdated
 
     if other is None:
         outcome = read_outcome(directory, trust_edited=trust_edited)

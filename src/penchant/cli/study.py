@@ -107,9 +107,9 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
     """Run a study, print what was found and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
-    from penchant.study.outdated import outdated
     from penchant.study.run import run_study
     from penchant.study.spec import read_study
+    from penchant.study.stale_reports import outdated
 
     spec, probes = read_study(study, **changes)
     with bars() as bar:
@@ -136,7 +136,7 @@ def init(
     directory: Annotated[Path, typer.Argument(help="Directory for the files.")] = Path(),
 ) -> None:
     """Write a study file and a small data file as a starting point."""
-    from penchant.study.starting import write_template
+    from penchant.study.catalogue import write_template
 
     files = write_template(probe, directory)
     for path in files:

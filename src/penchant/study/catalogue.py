@@ -1,37 +1,86 @@
-"""What `penchant list` and `penchant schema` know."""
+"""What `penchant list`, `penchant schema` and `penchant init` know, public sets of data among it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
 
 from penchant.engine.methods import METHODS
-from penchant.errors import MethodError, one_of
+from penchant.errors import MethodError, OutputError, one_of
+from penchant.files import occupied, write_bytes
 from penchant.grammar.grammar import bundled_grammars, find_grammar
 from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.descriptor import Schemas
-from penchant.instruments.registry import bundled_sets, instruments
+from penchant.instruments.registry import bundled_sets, instrument, instruments, template_files
 from penchant.models.source import bundled_models
-from penchant.study.public_sets import public_sets
 from penchant.study.spec import schema as study_schema
+from penchant.tables.documents import SETTINGS, read_yaml
 
 Rows = list[tuple[str, str]]
+PUBLIC_SETS = Path(__file__).with_name("public_sets.yaml")
+_REDISTRIBUTION = {
+    "allowed": "may be passed on under its terms",
+    "non-commercial": "must not be used or passed on commercially",
+    "unclear": "whether it may be passed on is unclear",
+}
+Text = Annotated[str, Field(min_length=1)]
+
+
+class PublicSet(BaseModel):
+    """A public set of data."""
+
+    model_config = SETTINGS
+    name: Text
+    instrument: Text
+    """The instrument that reads it."""
+    languages: Annotated[list[Text], Field(min_length=1)]
+    """BCP 47 tags, or how many there are."""
+    size: Text
+    licence: Text
+    """As the publisher states it; where another says so, who."""
+    redistribution: Literal["allowed", "non-commercial", "unclear"]
+    """Whether the licence lets others pass it on."""
+    url: Annotated[str, Field(pattern=r"^https://\S+$")]
+    """The publisher's repository or page."""
+    read_as: Text
+    """The format by which penchant reads it, or the columns to name."""
+
+    def line(self) -> str:
+        """Put the set in a line."""
+        parts = [
+            f"for {self.instrument}",
+            ", ".join(self.languages),
+            self.size,
+            f"licence: {self.licence} ({_REDISTRIBUTION[self.redistribution]})",
+            f"reading: {self.read_as}",
+            self.url,
+        ]
+        return "; ".join(parts)
+
+
+def public_sets() -> list[PublicSet]:
+    """Return the public sets of data that penchant reads and does not bring, in the order of their file."""
+    content = read_yaml(PUBLIC_SETS).content
+    return [PublicSet.model_validate(each) for each in (content if isinstance(content, list) else [])]
 
 
 def topics() -> list[str]:
-    """The kinds of things that can be listed."""
+    """Return the kinds of things that can be listed."""
     return list(_TOPICS)
 
 
 def catalogue(what: str) -> Rows:
-    """What there is of a kind, each with what it is. Raises MethodError."""
+    """Return what there is of a kind, each with what it is. Raises MethodError."""
     if what not in _TOPICS:
         raise MethodError(f"nothing to list under '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
 
 
 def records(what: str) -> list[dict[str, Any]]:
-    """The same as objects: a name and what it is; public sets of data have their fields instead. Raises MethodError."""
+    """Return the same as objects: a name and what it is; of public sets, their fields. Raises MethodError."""
     public = {each.name: each.model_dump() for each in public_sets()} if what == "data" else {}
     return [public.get(name, {"name": name, "what": meaning}) for name, meaning in catalogue(what)]
 
@@ -108,7 +157,7 @@ _TOPICS: Mapping[str, Callable[[], Rows]] = {
 
 
 def schemas(what: str) -> dict[str, Any]:
-    """The JSON schema of a study file, of the files of a topic, or of the settings of a probe. Raises MethodError."""
+    """Return the JSON schema of a study file, of the files of a topic, or of a probe's settings. Raises MethodError."""
     topics: dict[str, Schemas] = {}
     for each in instruments().values():
         topics |= each.schemas
@@ -123,3 +172,14 @@ def schemas(what: str) -> dict[str, Any]:
     if isinstance(topic, Mapping):
         return {name: model.model_json_schema() for name, model in topic.items()}
     return topic.model_json_schema()
+
+
+def write_template(probe: str, directory: Path) -> list[Path]:
+    """Write the starting files of a probe; none is overwritten. Raises MethodError or OutputError."""
+    targets = {directory / file.name: file for file in template_files(instrument(probe))}
+    for target in targets:
+        if occupied(target):
+            raise OutputError("is already there", where=str(target), hint="remove it or name another directory")
+    for target, file in targets.items():
+        write_bytes(file.read_bytes(), target)
+    return list(targets)

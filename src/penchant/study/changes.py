@@ -1,4 +1,4 @@
-"""What changed since a study was begun: data, text, models or results. Looked for before anything is overwritten."""
+"""What changed since a study was begun: data, text, models or results."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from penchant.instruments.base import Probe
 from penchant.records import SETTINGS
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
+from penchant.study.preparation import changed_text
 
-Fingerprint = Callable[[str], str]
+Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""One probe with its parameters, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Change:
     of: Collection[str] | None = None
 
     def touches(self, unit: UnitRecord) -> bool:
-        """Whether a finished unit is no longer what the study would measure."""
+        """Return whether a finished unit is no longer what the study would measure."""
         found = unit is self.unit or unit.probe in self.places or unit.spec in self.specs
         return found and (self.of is None or unit.spec in self.of)
 
@@ -47,11 +49,11 @@ class Now:
     data: Sequence[DataRecord]
     texts: Sequence[TextFile]
     drawn: Collection[str]
-    fingerprint: Fingerprint
+    fingerprint: Callable[[str], str]
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Every file that each probe directory reads, in order, hashed once. Raises DataError."""
+    """Return every file that each probe directory reads, in order, hashed once. Raises DataError."""
     known: dict[Path, str] = {}
     records = []
     for place, probe in probes:
@@ -69,8 +71,8 @@ def changes(
     otherwise: Sequence[Change] = (),
     taken_up: Sequence[AsideRecord] = (),
 ) -> list[Change]:
-    """All that changed since the manifest was written: what is asked `otherwise`, data, texts, models and results.
-    Models that are `taken_up` again were measured at another time, with what their record says."""
+    """Return all that changed since the manifest was written: parameters (`otherwise`), data, texts, models, results.
+    Models that are restored (`taken_up`) were measured at another time, with what their record says."""
     data, texts = list(_data(manifest.data, now.data)), list(_texts(manifest.prepared, now, folder))
     if taken_up:
         others = {unit.spec for unit in manifest.units} - {record.spec for record in taken_up}
@@ -87,7 +89,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """What changed since the models that are taken up were measured, and touches their results."""
+    """What changed since the models that are restored were measured, and touches their results."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -98,12 +100,8 @@ def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideR
                 yield replace(change, of={record.spec})
 
 
-Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""One probe with its parameters, by its name."""
-
-
 def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequence[Settings]) -> list[Change]:
-    """The probes, in their directories, whose parameters are no longer what they were."""
+    """Return a change for each probe directory whose parameters are no longer what they were."""
     return [
         Change(f"{place} is asked otherwise: {difference(ours[name], theirs[name])}", places=[place])
         for place, ours, theirs in zip(places, before, now, strict=True)
@@ -113,7 +111,7 @@ def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequ
 
 
 def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """The first key whose value differs, with both values."""
+    """Name the first key whose value differs, with both values; "" where none does."""
     for key in {**ours, **theirs}:
         if key != "probes" and ours.get(key) != theirs.get(key):
             return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
@@ -152,7 +150,7 @@ def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Pa
 
 
 def edited(files: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """The files in a folder that are not as their SHA-256 says, or not there."""
+    """Yield the files in a folder that are not as their SHA-256 says, or not there."""
     for name, digest in files.items():
         try:
             same = sha256_file(folder / name) == digest
@@ -163,12 +161,11 @@ def edited(files: Mapping[str, str], folder: Path) -> Iterator[Path]:
 
 
 def _data(before: Sequence[DataRecord], now: Sequence[DataRecord]) -> Iterator[Change]:
-    by_path = {record.path: record.sha256 for record in before if not record.probe}  # as version 0.1 wrote it
     for place in dict.fromkeys(record.probe for record in now):
         ours = [record for record in now if record.probe == place]
         theirs = [record for record in before if record.probe == place]
         if not theirs:
-            theirs = [DataRecord(probe=place, path=r.path, sha256=by_path.get(r.path, r.sha256)) for r in ours]
+            continue  # a study that begins now
         known = {record.sha256 for record in theirs}
         changed = next((record.path for record in ours if record.sha256 not in known), None)
         if changed is None and [r.sha256 for r in ours] != [r.sha256 for r in theirs]:
@@ -183,26 +180,14 @@ def _texts(prepared: Mapping[str, PreparedRecord], now: Now, folder: Path) -> It
             yield Change(
                 f"the penchant that made {name} changed from {record.version} to {__version__}", now.drawn, now.drawn
             )
-        wrong = _other_text(record, now.texts)
-        if wrong:
+        if wrong := changed_text([text.model_dump() for text in record.texts], now.texts):
             yield Change(f"{wrong}, of which {name} was made, changed", now.drawn, now.drawn)
         path = folder / name
         if path.exists() and sha256_file(path) != record.sha256:
             yield Change(f"{path} was edited", now.drawn, now.drawn)
 
 
-def _other_text(record: PreparedRecord, texts: Sequence[TextFile]) -> str:
-    """The text that is not the one recorded; of URLs only the size is looked at."""
-    if len(record.texts) != len(texts):
-        return "the number of texts"
-    for before, text in zip(record.texts, texts, strict=True):
-        local = "://" not in text.place
-        if (before.name, before.size) != (text.name, text.size) or (local and before.sha256 != sha256_file(text.place)):
-            return text.name
-    return ""
-
-
-def _models(units: Sequence[UnitRecord], fingerprint: Fingerprint) -> Iterator[Change]:
+def _models(units: Sequence[UnitRecord], fingerprint: Callable[[str], str]) -> Iterator[Change]:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in units}.items():
         now = fingerprint(spec)
         if now not in ("", before):

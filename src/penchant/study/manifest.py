@@ -1,8 +1,4 @@
-"""manifest.json: what a study asked, with what, on what and how, as a versioned record.
-
-It is written anew after every unit (one probe with one model), whole or not at all. `read_manifest` also understands
-what version 0.1 wrote, which had no `format`.
-"""
+"""manifest.json: what a study asked, with what, on what and how, as a versioned record."""
 
 from __future__ import annotations
 
@@ -11,24 +7,26 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from penchant._version import __version__
 from penchant.errors import DataError, StudyError, in_words
 from penchant.files import write_json
 from penchant.reading import read_text
 from penchant.report.sections import RunFacts, UnitFacts
-from penchant.study.machines import STRICT, HardwareRecord, software
 from penchant.study.manifest_records import (
+    STRICT,
     AsideRecord,
     AttemptRecord,
     DataRecord,
+    HardwareRecord,
     Inside,
     PreparedRecord,
     SkipRecord,
     UnitRecord,
+    software,
 )
 from penchant.tables.yaml_file import dumped
 
@@ -72,11 +70,6 @@ class AskedRecord(BaseModel):
         return list(self.study["models"])
 
 
-def _listed(data: object) -> object:
-    """Data files as version 0.1 wrote them, a hash by path, as a list."""
-    return [{"path": path, "sha256": digest} for path, digest in data.items()] if isinstance(data, dict) else data
-
-
 class Manifest(BaseModel):
     """The record of a result directory."""
 
@@ -88,7 +81,7 @@ class Manifest(BaseModel):
     status: Literal["running", "finished"] = "running"
     software: dict[str, str]
     hardware: HardwareRecord
-    data: Annotated[list[DataRecord], BeforeValidator(_listed)] = []
+    data: list[DataRecord] = []
     """The data files of each probe, in the order in which it names them."""
     hub: dict[str, str] = {}
     """The commit that each OWNER/NAME@REVISION of a data set on the hub stood for, by which it is read again."""
@@ -104,7 +97,7 @@ class Manifest(BaseModel):
 
     @classmethod
     def new(cls, asked: AskedRecord) -> Manifest:
-        """The manifest of a study that begins here and now."""
+        """Return the manifest of a study that begins here and now."""
         return cls(
             penchant=__version__,
             asked=asked,
@@ -113,42 +106,39 @@ class Manifest(BaseModel):
             attempts=[AttemptRecord(started=now())],
         )
 
+    def every_unit(self) -> list[UnitRecord]:
+        """Return the finished units, those of archived models too."""
+        return [*self.units, *(unit for record in self.set_aside for unit in record.units)]
+
     def unit(self, probe: str, spec: str) -> UnitRecord | None:
-        """The finished unit of a probe directory and a model, if there is one."""
+        """Return the finished unit of a probe directory and a model, if there is one."""
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
-    def shows(self, table: str) -> bool:
-        """Whether a table of differences is one of those that the study wrote last; version 0.1 did not say."""
-        return table in self.tables or not any(unit.files for unit in self.units)
-
     def skips(self, probe: str, spec: str) -> bool:
-        """Whether a probe does not read a model."""
+        """Return whether a probe does not read a model."""
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
-        """Which models a probe does not read."""
+        """List the models that a probe does not read."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
     def left_out(self, reads: Mapping[str, str]) -> list[str]:
-        """A note for each probe that does not read all models; `reads` says what each does read."""
+        """Return a note for each probe that does not read all models; `reads` says what each does read."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """A hash of the results that are shown and of what their models are called; none where a manifest of version
-        0.1 does not say what is in their files."""
+        """Return a hash of the results that are shown and of what their models are called."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
-        if not all(files for _, _, files in shown):
-            return ""
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
     def remarks(self) -> list[str]:
-        """The notes, what transformers warned of, and which models are not shown."""
+        """Return the notes, what transformers warned of, and which models are not shown."""
         cautions = [f"{unit.model.name}: {caution}" for unit in self.units for caution in unit.model.cautions]
         return [*self.notes, *dict.fromkeys(cautions), *self.not_shown()]
 
     def not_shown(self) -> list[str]:
-        """A note on the models that are set aside, if there are any."""
+        """Return a note on the models that are archived, if there are any."""
         labels = self.asked.study.get("names") or {}
         names = [str(labels.get(aside.spec, aside.units[0].model.name)) for aside in self.set_aside if aside.units]
         if not names:
@@ -163,7 +153,7 @@ class Manifest(BaseModel):
         write_json({**content, _CHECKSUM: _checksum(content)}, path)
 
     def facts(self, edited: Sequence[str] = ()) -> RunFacts:
-        """What the report says of how it was made, and which files were edited since."""
+        """Return what the report says of how it was made, and which files were edited since."""
         study = self.asked.study
         return RunFacts(
             title=self.asked.title,
@@ -180,7 +170,6 @@ class Manifest(BaseModel):
         )
 
     def _unfinished(self) -> str:
-        """What is missing of a study that was stopped."""
         if self.status == "finished":
             return ""
         wanted = len(self.asked.probes) * len(self.asked.models)
@@ -217,7 +206,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def is_edited(path: Path) -> bool:
-    """Whether a manifest is not as it was written."""
+    """Return whether a manifest is not as it was written."""
     try:
         read_manifest(path)
     except StudyError:
@@ -226,44 +215,24 @@ def is_edited(path: Path) -> bool:
 
 
 def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
-    """The manifest in a file, of this format or as version 0.1 wrote it. Raises StudyError, also for one that was
-    edited unless that is trusted."""
+    """Read a manifest. Raises StudyError, also for one that was edited unless that is trusted."""
     try:
         content = json.loads(read_text(path))
         stated = content.pop(_CHECKSUM, None)
-        sound = stated == _checksum(content) if "format" in content else stated is None  # 0.1 wrote neither
-        if not sound and not trust_edited:
-            raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
-        return Manifest.model_validate(_from_0_1(content) if "format" not in content else content)
+        manifest = Manifest.model_validate(content)
     except DataError as error:
         raise StudyError(error.message, where=error.where, hint=error.hint or "name another directory") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise StudyError(f"is not the record of a study ({place}: {in_words(first)})", where=str(path)) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StudyError(f"is not the record of a study ({error!r})", where=str(path)) from error
-
-
-def _from_0_1(content: dict[str, Any]) -> dict[str, Any]:
-    """What version 0.1 wrote, in this format: units were told apart by strings, "probe | model"."""
-
-    def split(key: str) -> dict[str, str]:
-        probe, _, spec = key.partition(" | ")
-        return {"probe": probe, "spec": spec}
-
-    attempts = [
-        {**attempt, "units": [{**split(one.pop("unit")), **one} for one in map(dict, attempt["units"])]}
-        for attempt in content["attempts"]
-    ]
-    return {
-        **content,
-        "units": [{**split(key), **unit} for key, unit in content["units"].items()],
-        "skipped": [{**split(key), "model": reason} for key, reason in content.get("skipped", {}).items()],
-        "attempts": attempts,
-    }
+    if stated != _checksum(content) and not trust_edited:
+        raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
+    return manifest
 
 
 def now() -> str:
-    """The time, to the second, with its zone."""
+    """Return the time, to the second, with its zone."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,14 +1,20 @@
-"""The parts of a manifest: what was measured, with what model, on what data, made of what text, and what it took."""
+"""The parts of a manifest: what was measured, with what model, on what data and machines, and what it took."""
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import platform
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from penchant.counting import counted
 from penchant.models.load import LanguageModel
-from penchant.study.machines import STRICT, ClusterRecord
+
+_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
+STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 def _inside(path: str) -> str:
@@ -23,6 +29,64 @@ Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
 
 class _Record(BaseModel):
     model_config = STRICT
+
+
+class HardwareRecord(_Record):
+    """The machine."""
+
+    platform: str
+    processor: str
+    cores: int | None
+    threads: int
+    gpu: str | None
+
+    @classmethod
+    def here(cls) -> HardwareRecord:
+        """Describe this machine."""
+        import torch
+
+        return cls(
+            platform=platform.platform(),
+            processor=platform.processor() or platform.machine(),
+            cores=os.cpu_count(),
+            threads=torch.get_num_threads(),
+            gpu=torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        )
+
+
+def software() -> dict[str, str]:
+    """Return the versions of Python and of the packages that decide the numbers."""
+    return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in _PACKAGES}}
+
+
+class ClusterRecord(_Record):
+    """The machines of a cluster, and what went wrong on them and was done again."""
+
+    on: str
+    """What was joined: "ray" for Ray on this machine alone, else an address."""
+    ray: str
+    """The version of Ray."""
+    nodes: dict[str, str]
+    """The machines that had workers by their ids in the cluster, and what they are."""
+    workers: int = 0
+    """The most workers that a model had."""
+    retried: int = 0
+    """Batches that were run again, because a worker died or a machine was lost."""
+    lost_workers: int = 0
+    lost_nodes: int = 0
+
+    def line(self) -> str:
+        """Put the record in words."""
+        again = f", {counted(self.retried, 'batches')} run again" if self.retried else ""
+        lost = (
+            f" after {counted(self.lost_workers, 'workers')} died ({self.lost_nodes} with their machine)"
+            if again
+            else ""
+        )
+        return (
+            f"Ray {self.ray} on {self.on}: {counted(self.workers, 'workers')} on "
+            f"{', '.join(self.nodes.values())}{again}{lost}"
+        )
 
 
 class ModelRecord(_Record):
@@ -47,29 +111,25 @@ class ModelRecord(_Record):
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
-        """The record of a loaded model."""
-        if not isinstance(model, LanguageModel):
-            dtype, device = "float32", "none"
-            return cls(
-                name=model.name,
-                kind=model.kind,
-                fingerprint=model.fingerprint,
-                dtype=dtype,
-                device=device,
-                cautions=list(model.cautions),
-            )
-        return cls(
+        """Describe a loaded model."""
+        record = cls(
             name=model.name,
             kind=model.kind,
             fingerprint=model.fingerprint,
-            dtype=model.numbers,
-            device=model.network.devices,
-            gathers=model.network.gathers,
-            shortens=model.network.shortens,
-            packs=bool(model.network.packs),
-            batching=model.network.batching,
+            dtype="float32",
+            device="none",
             cautions=list(model.cautions),
         )
+        if not isinstance(model, LanguageModel):
+            return record
+        network = model.network
+        passes = {
+            "gathers": network.gathers,
+            "shortens": network.shortens,
+            "packs": bool(network.packs),
+            "batching": network.batching,
+        }
+        return record.model_copy(update={"dtype": model.numbers, "device": network.devices, **passes})
 
     def line(self) -> str:
         """The record in words."""
@@ -91,8 +151,8 @@ class CountsRecord(_Record):
 class DataRecord(_Record):
     """A data file as it was read."""
 
-    probe: str = ""
-    """The probe directory; empty in what version 0.1 wrote."""
+    probe: str
+    """The probe directory."""
     path: str
     """Where it was; of a file of the hub its address there, with the commit."""
     sha256: str
@@ -110,7 +170,7 @@ class UnitRecord(_Record):
     model: ModelRecord
     counts: CountsRecord
     seconds: float
-    files: dict[Inside, str] = {}
+    files: dict[Inside, str]
     """The SHA-256 of each file of the result, by name."""
 
 

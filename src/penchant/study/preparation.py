@@ -1,7 +1,4 @@
-"""A study that begins with running text: sentences for its probes and vectors for its models are made first.
-
-What is made stands in the study's directory, and is made again only when it is not there or was made otherwise.
-"""
+"""What a study makes of its running text before it measures: sentences for probes, and word vectors."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ class Corpus(BaseModel):
     """Default: the study's."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
-        """The text's files. Raises DataError."""
+        """Return the files of the text. Raises DataError."""
         return find_texts(listed(self.text), base)
 
 
@@ -101,7 +98,7 @@ class Prepared:
 
 
 def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Where the vectors that a study may train are kept, by the name of the model; names that are one file get two."""
+    """Return where the vectors that a study may train are kept, by the name of the model."""
     files: dict[str, Path] = {}
     for vectors_name in vectors:
         name = distinct(vectors_name, [path.stem for path in files.values()])
@@ -111,7 +108,7 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What is to be made for a study, and where. `models` are all the study names, `base` where data are looked up."""
+    """What to make for a study, and where. `models` are all the study names, `base` where data are looked up."""
 
     corpus: Corpus
     vectors: Mapping[str, Vectors]
@@ -123,7 +120,8 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Sentences for the probes that name none, and vectors. Raises DataError, MethodError and OutputError."""
+        """Make sentences for the probes that name none, and vectors, unless they are there, made in the same way.
+        Raises DataError, MethodError and OutputError."""
         files = self.corpus.files(self.base)
         done = Prepared(list(probes))
         made: dict[str, Path] = {}
@@ -172,13 +170,8 @@ class Preparation:
             needs.stimuli,
             words=needs.words,
             segments=needs.segments if corpus.segments is None else corpus.segments,
-            language=corpus.language,
-            layout=corpus.layout,
-            field=corpus.field,
-            per_word=corpus.per_word,
-            minimum=corpus.minimum,
-            duplicates=corpus.duplicates,
             seed=self.seed if corpus.seed is None else corpus.seed,
+            **corpus.model_dump(exclude={"text", "segments", "seed"}),
         )
 
     def _vectors(
@@ -186,23 +179,10 @@ class Preparation:
     ) -> PreparedRecord:
         wanted = (probe.text_needs(self.base) for probe in probes)
         stimuli = next((needs.stimuli for needs in wanted if needs is not None), None)
-        how = method(
-            settings.method,
-            size=settings.size,
-            window=settings.window,
-            min_count=settings.min_count,
-            epochs=settings.epochs,
-            x_max=settings.x_max,
-            seed=self.seed if settings.seed is None else settings.seed,
-        )
-        tokenised = tokens(
-            stimuli,
-            forms=settings.forms,
-            language=self.corpus.language,
-            layout=self.corpus.layout,
-            field=self.corpus.field,
-            lower=settings.lower,
-        )
+        seed = self.seed if settings.seed is None else settings.seed
+        how = method(settings.method, seed=seed, **settings.model_dump(exclude={"method", "seed", "lower", "forms"}))
+        read = self.corpus.model_dump(include={"language", "layout", "field"})
+        tokenised = tokens(stimuli, forms=settings.forms, lower=settings.lower, **read)
         record = read_card(path)
         if record is None or not still_true(record, how, tokenised, path) or not _same(record, files):
             self.say(f"{path.name}: training")
@@ -222,18 +202,24 @@ class Preparation:
 
 
 def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
-    """Whether this version made something from these files as they are now; of URLs only the size is looked at."""
-    if record["version"] != __version__ or len(record["texts"]) != len(files):
-        return False
-    return all(
-        (before["name"], before["size"]) == (file.name, file.size)
-        and ("://" in file.place or before["sha256"] == sha256_file(file.place))
-        for before, file in zip(record["texts"], files, strict=True)
-    )
+    """Whether this version made something from these files as they are now."""
+    return record["version"] == __version__ and not changed_text(record["texts"], files)
+
+
+def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
+    """Return what is not as it was recorded of some texts; "" where nothing is. Of URLs only the size is looked at."""
+    if len(before) != len(files):
+        return "the number of texts"
+    for record, file in zip(before, files, strict=True):
+        local = "://" not in file.place
+        same = (record["name"], record["size"]) == (file.name, file.size)
+        if not same or (local and record["sha256"] != sha256_file(file.place)):
+            return file.name
+    return ""
 
 
 def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
-    """What is wrong with a study's models, as far as it trains them; "" where nothing is."""
+    """Return what is wrong with the models that a study trains; "" where nothing is."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:
             return f"no vectors are called '{name}' — {', '.join(vectors) or 'none'} stand under vectors"

@@ -1,4 +1,4 @@
-"""Result directories read back: one, or two side by side."""
+"""Result directories, read back: one, or two side by side."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Outcome:
         return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
 
     def _repr_html_(self) -> str:
-        """What was found, in words, and where the report is, for notebooks."""
+        """Show in a notebook what was found, and where the report is."""
         sections = self.document().sections
         told = "\n\n".join("\n".join(screen(each, LONGEST, named=True, estimates=False)) for each in sections)
         where = "" if self.page is None else f"<p>The report is in <code>{escape(str(self.page))}</code>.</p>"
@@ -73,8 +73,8 @@ class Outcome:
             raise unknown_attribute(self, name, "what a study found")
 
     def __getitem__(self, name: tuple[str, str]) -> Result:
-        """The result of a probe directory and a model, called as `results` has it or as the study calls it under
-        `names`. Raises UnknownKeyError."""
+        """Return the result of a probe directory and a model, called as in `results` or as the study's `names` call it.
+        Raises UnknownKeyError."""
         if name not in self.results and isinstance(name, tuple) and len(name) == 2:
             place, label = name
             cited = {model for model, called in self.labels.items() if called == label}
@@ -83,15 +83,15 @@ class Outcome:
         return self.results[name]
 
     def by_place(self) -> dict[str, list[Result]]:
-        """The results of every probe directory, in order."""
+        """Return the results of every probe directory, in order."""
         places: dict[str, list[Result]] = Named("probe")
         for (place, _), result in self.results.items():
             places.setdefault(place, []).append(result)
         return places
 
     def differences(self) -> pl.DataFrame:
-        """The differences between models as one table, with the probe directory of each. Raises StudyError where no two
-        models were compared."""
+        """Return the differences between models as one table, with the probe directory of each. Raises StudyError where
+        no two models were compared."""
         if not self.comparisons:
             hint = "name two models in the study; of two studies, penchant.compare(DIR, DIR2) has the differences"
             raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))
@@ -100,7 +100,7 @@ class Outcome:
         return table.select("probe", pl.exclude("probe"))
 
     def document(self) -> Document:
-        """What a report or an export shows."""
+        """Return what a report or an export shows."""
         labels = self.labels
         results = {key: _printed(result, labels) for key, result in self.results.items()}
         comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
@@ -120,7 +120,7 @@ class Outcome:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What models are called in print, by the names that signatures cite; of two studies, the first decides."""
+        """The labels of models, by the names that signatures cite; of two studies, the first decides."""
         found: dict[str, str] = {}
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}
@@ -131,7 +131,6 @@ class Outcome:
         return found
 
     def _renamed(self, comparison: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
-        """Differences whose models are called by their labels."""
         cited = [result.signature["model"] for result in self.results.values()]
         shown = {name: labels.get(name, name) for name in cited}
         pairs = {f"{a} − {b}": f"{shown[a]} − {shown[b]}" for a, b in product(shown, shown)}
@@ -139,13 +138,11 @@ class Outcome:
 
 
 def _printed(result: Result, labels: Mapping[str, str]) -> Result:
-    """A result whose model is called by its label; the signatures of its numbers are as they were."""
     name = result.signature["model"]
     return replace(result, signature=result.signature.with_(model=labels[name])) if name in labels else result
 
 
 def _told(run: RunFacts, labels: Mapping[str, str]) -> RunFacts:
-    """How it was made, with the models called by their labels and their names beside them."""
     models = {
         labels.get(name, name): f"{name}, {line}" if name in labels else line for name, line in run.models.items()
     }
@@ -153,13 +150,12 @@ def _told(run: RunFacts, labels: Mapping[str, str]) -> RunFacts:
 
 
 def _pilot(results: Sequence[AnyResult]) -> str:
-    """What stands in the note of every table of a pilot."""
     limits = list(dict.fromkeys(result.signature["limit"] for result in results if "limit" in result.signature))
     return f"A pilot (limit:{', '.join(limits)}): nothing may be concluded from it." if limits else ""
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """What `run_study` wrote into a directory, finished or not, or the one result that `Result.save` wrote there.
+    """Read what `run_study` wrote into a directory, finished or not, or the one result that `Result.save` wrote there.
     Raises StudyError when it holds no study, or files that were edited since; with `trust_edited` they are read and
     named."""
     folder = Path(directory)
@@ -188,7 +184,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     for place in places:
         for name, tables in ((COMPARISON, outcome.comparisons), (CURVE, outcome.curves)):
             file = folder / place / name
-            if file.exists() and manifest.shows(f"{place}/{name}"):
+            if file.exists() and f"{place}/{name}" in manifest.tables:
                 tables[place] = _table(file)
     return outcome
 
@@ -203,15 +199,20 @@ def _table(file: Path) -> pl.DataFrame:
     return table
 
 
+def _study_of(directory: str | Path) -> Path | None:
+    """The directory of the study that a directory is, or whose probe or result it holds."""
+    folder = Path(directory).absolute()
+    return next((place for place in (folder, folder.parent, folder.parent.parent) if is_file(place / FILE)), None)
+
+
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
     """The edited files of one result of a study; None for one that is of no study. Raises StudyError at the first
     unless they are trusted."""
-    study = folder.absolute().parent.parent
-    if not is_file(study / FILE):
+    study = _study_of(folder)
+    if study is None:
         return None
     manifest = read_manifest(study / FILE, trust_edited=trusted)
-    every = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
-    units = [unit for unit in every if study / unit.directory == folder.absolute()]
+    units = [unit for unit in manifest.every_unit() if study / unit.directory == folder.absolute()]
     if not units:
         return None
     return _edited(manifest.model_copy(update={"units": units, "tables": {}}), study, trusted=trusted)
@@ -235,29 +236,24 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
 
 def require_unedited(directory: str | Path) -> None:
     """Raise StudyError for results in a directory, of a study or of one of its probes, that were edited since."""
-    folder = Path(directory).absolute()
-    for study in (folder, folder.parent, folder.parent.parent):
-        if (study / FILE).is_file():
-            _edited(read_manifest(study / FILE), study, trusted=False)
-            return
+    if (study := _study_of(directory)) is not None:
+        _edited(read_manifest(study / FILE), study, trusted=False)
 
 
 def unshown(directory: str | Path) -> frozenset[Path]:
-    """The directories of the results that a study keeps and does not show: those of the models that it is run without
-    now. The directory may be that of the study or of one of its probes."""
-    folder = Path(directory).absolute()
-    for study in (folder, folder.parent, folder.parent.parent):
-        if (study / FILE).is_file():
-            aside = read_manifest(study / FILE).set_aside
-            return frozenset(study / unit.directory for record in aside for unit in record.units)
-    return frozenset()
+    """Return the directories of the archived results of a study, by its own directory or that of one of its probes."""
+    if (study := _study_of(directory)) is None:
+        return frozenset()
+    return frozenset(
+        study / unit.directory for record in read_manifest(study / FILE).set_aside for unit in record.units
+    )
 
 
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
 def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
-    """The same. Raises StudyError for a result that this version cannot show."""
+    """Raise StudyError for a result that this version cannot show."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
         raise StudyError(f"is of a probe that is not installed: {unknown(probe)}", where=str(folder))
@@ -297,8 +293,7 @@ def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """The results of two directories and the differences between their models, those of the first minus those of the
-    second.
+    """Return the results of two directories and the differences between their models, the first minus the second.
 
     Raises StudyError when no two results of a probe that both hold can be compared. Two models must have been asked
     with the same data, method, parameters and seed, and the error says in what they differ; within one study models

@@ -1,13 +1,4 @@
-"""Run a study into a directory: every probe with every model, a manifest of how, and nothing finished done twice.
-
-DIR/manifest.json                        what was asked, with what, on what, and what it took
-DIR/<probe>/<model>/items.parquet        one row a stimulus
-DIR/<probe>/<model>/summary.parquet      one row an estimate
-DIR/<probe>/<model>/signature.txt        the recipe, then the cautions
-DIR/<probe>/<model>/settings.json        the parameters of the probe
-DIR/<probe>/comparison.parquet           every two models on the same items
-DIR/<probe>/curve.parquet                checkpoints of one training, step by step
-"""
+"""Run a study into a directory: every probe with every model, a manifest of how, and nothing finished done twice."""
 
 from __future__ import annotations
 
@@ -33,15 +24,15 @@ from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.models.loaded import release
 from penchant.reading import exists
 from penchant.records import with_nulls
-from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
-from penchant.study.elsewhere import Elsewhere, elsewhere
-from penchant.study.families import together
-from penchant.study.fitting import KINDS, Fitting, Reader, all_read, kinds_read, reader
+from penchant.study.checkpoints import together
+from penchant.study.compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
+from penchant.study.open_run import Begun, begun, held, hub_commits
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
+from penchant.study.ray_workers import Elsewhere, elsewhere
 from penchant.study.results import COMPARISON, CURVE, Outcome
 from penchant.study.spec import Study
 
@@ -281,8 +272,7 @@ class _Running:
 
     def _free(self, place: str, model: str) -> str:
         """A directory for a model's result, beside those of models whose names differ in what no file name shows."""
-        aside = (unit for record in self.manifest.set_aside for unit in record.units)
-        taken = [Path(unit.directory).name for unit in (*self.manifest.units, *aside) if unit.probe == place]
+        taken = [Path(unit.directory).name for unit in self.manifest.every_unit() if unit.probe == place]
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:

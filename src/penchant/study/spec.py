@@ -1,4 +1,4 @@
-"""The study file: what it may say, and where it went wrong when it says something else."""
+"""The study file: its keys, and the places of its mistakes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
 from penchant.reading import exists, is_directory, is_file, read_text
-from penchant.study.families import Family, Step, labels, spread_out
+from penchant.study.checkpoints import Family, Step, labels
 from penchant.study.preparation import Corpus, Vectors, problem
 from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, read_yaml
 
@@ -78,7 +78,7 @@ class Study(BaseModel):
     """A pilot: the most items of each probe that sets no limit of its own; see the probes. Default: all of them."""
 
     def instruments(self) -> list[Probe[Any]]:
-        """The probes, validated. Raises ValidationError with the place inside the study."""
+        """Return the probes, validated. Raises ValidationError, or an error with the place inside the study."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
@@ -149,7 +149,7 @@ def read_study(
 
 
 def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """The study with the text as written in place of numbers where a name is wanted, in its probes and families too."""
+    """Put the text as written in place of numbers where a name is wanted, in probes and families too."""
     content = as_wanted(content, Study)
     if isinstance(content.get("models"), list):
         content["models"] = [as_wanted(each, str, Family) for each in content["models"]]
@@ -166,28 +166,34 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 def _spread_out(content: dict[str, Any], document: Document) -> None:
     """Put the checkpoints of families in place of these. Raises StudyError."""
+    listed: list[object] = []
+    families: dict[str, dict[str, int]] = {}
     if not isinstance(content.get("models"), list):
         return
     for number, model in enumerate(content["models"]):
         if not isinstance(model, dict):
+            listed.append(model)
             continue
         try:
-            Family.model_validate(model)
+            name, steps = Family.model_validate(model).checkpoints(document.path.parent)
         except ValidationError as error:
             first = _telling(error)
             place = (part for part in first["loc"] if "[" not in str(part))
             raise _at(document, ("models", number, *place), _wrong(first, Family)) from error
-    try:
-        content["models"], families = spread_out(content["models"], document.path.parent)
-    except StudyError as error:
-        message = f"{error.message} — {error.hint}" if error.hint else error.message
-        raise _at(document, ("models", int(error.where)), message) from error
+        except StudyError as error:
+            message = f"{error.message} — {error.hint}" if error.hint else error.message
+            raise _at(document, ("models", number), message) from error
+        if name in families:
+            raise _at(document, ("models", number), f"two families are called '{name}' — rename a directory")
+        families[name] = steps
+        listed += steps
+    content["models"] = listed
     if families:
         content["families"] = families
 
 
 def _named(study: Study) -> Study:
-    """The study with the families of the models that it measures, and with short names of their checkpoints."""
+    """Keep the families of the models that are measured, and give their checkpoints short names."""
     measured = {
         family: {model: step for model, step in steps.items() if model in study.models}
         for family, steps in study.families.items()
@@ -197,7 +203,6 @@ def _named(study: Study) -> Study:
 
 
 def _known_names(study: Study, models: list[str]) -> None:
-    """Check that only models have names: those measured, and those of the file that others replace."""
     for model, label in study.names.items():
         if model not in models:
             raise _PlacedError(("names", model), f"no such model is in the study — it has {', '.join(study.models)}")
@@ -206,7 +211,7 @@ def _known_names(study: Study, models: list[str]) -> None:
 
 
 def study_file(path: str | Path) -> Path:
-    """A study file, or the only one in a directory. Raises StudyError."""
+    """Return a study file, or the only one in a directory. Raises StudyError."""
     place = Path(path)
     if not exists(place):
         hint = "penchant init minimal-pairs makes one"
@@ -225,7 +230,6 @@ _STUDY_KEY = re.compile(r"^[\"']?probes[\"']?\s*:", re.MULTILINE)
 
 
 def _names_a_study(file: Path) -> bool:
-    """Whether a YAML file has the key of a study that other files beside it, such as set.yaml, do not have."""
     try:
         return is_file(file) and bool(_STUDY_KEY.search(read_text(file)))
     except DataError:
@@ -233,7 +237,6 @@ def _names_a_study(file: Path) -> bool:
 
 
 def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool) -> Study:
-    """The study with only some of its probes, and none with a limit of its own if one is given for all."""
     probes = study.probes
     names = list(dict.fromkeys(name for entry in probes for name in entry))
     for name in only or ():
@@ -250,13 +253,12 @@ def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool
 
 
 def _telling(error: ValidationError) -> Mapping[str, Any]:
-    """The error that says most: a key that is unknown before one that is missing, which it may be meant for."""
+    """The first unknown key, which may be meant for one that is missing, else the first error."""
     errors = error.errors()
     return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
 
 
 def _wrong(error: Mapping[str, Any], model: type[BaseModel]) -> str:
-    """What a validation of a model found, with the keys that an unknown one may have been meant for."""
     if error["type"] != "extra_forbidden":
         return in_words(error)
     *path, key = error["loc"]
@@ -265,7 +267,6 @@ def _wrong(error: Mapping[str, Any], model: type[BaseModel]) -> str:
 
 
 def _keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """The keys at a place inside a model: of the innermost model on the way."""
     for part in path:
         field = model.model_fields.get(str(part))
         model = next(_models_in(field.annotation), model) if field else model
@@ -286,7 +287,7 @@ def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyEr
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of a study file, with the parameters of every probe."""
+    """Return the JSON schema of a study file, with the parameters of every probe."""
     whole = Study.model_json_schema()
     probes = {name: each.probe.model_json_schema() for name, each in instruments().items()}
     for one in probes.values():  # references are looked up at the top

@@ -58,9 +58,9 @@ _Looked = Iterator[tuple[str, str, bool | None]]
 
 
 def _results(manifest: Manifest, folder: Path) -> _Looked:
-    """The tables of the study, of models that it is run without now, too. One that is not there is another."""
-    units = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
-    files = {f"{unit.directory}/{name}": digest for unit in units for name, digest in unit.files.items()}
+    files = {
+        f"{unit.directory}/{name}": digest for unit in manifest.every_unit() for name, digest in unit.files.items()
+    }
     files |= {name: record.sha256 for name, record in manifest.prepared.items()} | manifest.tables
     wrong = set(edited(files, folder))
     for name in files:
@@ -78,8 +78,7 @@ def _data(manifest: Manifest, folder: Path) -> _Looked:
 
 
 def _models(manifest: Manifest) -> _Looked:
-    units = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
-    for spec, before in {unit.spec: unit.model.fingerprint for unit in units}.items():
+    for spec, before in {unit.spec: unit.model.fingerprint for unit in manifest.every_unit()}.items():
         if spec.startswith(TRAINED):  # its vectors are among the tables
             continue
         name, _, commit = before.rpartition("@")

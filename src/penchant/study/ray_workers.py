@@ -11,7 +11,7 @@ from penchant.cluster.joining import Place, joined, nodes
 from penchant.cluster.pool import Pool
 from penchant.cluster.sending import wanted
 from penchant.models.load import LanguageModel
-from penchant.study.machines import ClusterRecord
+from penchant.study.manifest_records import ClusterRecord
 from penchant.study.spec import Study
 
 

@@ -36,9 +36,8 @@ class Family(BaseModel):
     checkpoint-1000, or names by step. None with a pattern."""
 
     def checkpoints(self, base: Path) -> tuple[str, dict[str, int]]:
-        """What the family is called in print, and the step of each of its checkpoints by the name with which it is
-        loaded, from the first on. Directories are looked up here, and then beside the study, in `base`. Raises
-        StudyError."""
+        """Return what the family is called in print, and the step of each of its checkpoints by the name with which it
+        is loaded, in order. Directories are looked up here, and then in `base`. Raises StudyError."""
         if _PATTERN.search(self.family):
             if self.revisions is not None:
                 raise StudyError(f"'{self.family}' is a pattern, so it takes no revisions")
@@ -59,7 +58,6 @@ class Family(BaseModel):
         return self._called(), dict(sorted(zip(found, steps, strict=True), key=lambda each: each[1]))
 
     def _called(self) -> str:
-        """The last part of the name, of a pattern what stands before the step."""
         parts = [part for part in self.family.split("/") if part]
         while parts and _PATTERN.search(parts[-1]):
             before = _PATTERN.split(parts.pop())[0]
@@ -70,7 +68,7 @@ class Family(BaseModel):
 
 
 def step_in(name: str) -> int:
-    """The step in the name of a checkpoint, such as step1000, small-step-1000 or checkpoint-1000. Raises StudyError."""
+    """Read the step in the name of a checkpoint, such as step1000 or small-checkpoint-1000. Raises StudyError."""
     found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
     if len(found) != 1 or int(found[0]) > COUNT:
         told = "names no step" if not found else "does not name one step"
@@ -79,8 +77,6 @@ def step_in(name: str) -> int:
 
 
 def _matching(pattern: str, base: Path) -> list[str]:
-    """The directories of models that match a pattern, as seen from here or from beside the study. Raises StudyError
-    where there are none."""
     root = Path(Path(pattern).anchor)
     for place in (root,) if Path(pattern).is_absolute() else (Path(), base):
         found = sorted(
@@ -91,29 +87,9 @@ def _matching(pattern: str, base: Path) -> list[str]:
     raise StudyError(f"no directory that matches '{pattern}' holds a model")
 
 
-def spread_out(models: Sequence[object], base: Path) -> tuple[list[object], dict[str, dict[str, int]]]:
-    """Models as a study lists them with families in place of their checkpoints, and the steps by family. Raises
-    StudyError with the place in the list as `where`, and pydantic's error for a family that is none."""
-    listed: list[object] = []
-    families: dict[str, dict[str, int]] = {}
-    for number, model in enumerate(models):
-        if not isinstance(model, Mapping):
-            listed.append(model)
-            continue
-        try:
-            name, steps = Family.model_validate(model).checkpoints(base)
-        except StudyError as error:
-            raise StudyError(error.message, where=str(number), hint=error.hint) from error
-        if name in families:
-            raise StudyError(f"two families are called '{name}'", where=str(number), hint="rename a directory")
-        families[name] = steps
-        listed += steps
-    return listed, families
-
-
 def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
-    """Whether two models are checkpoints, and not at one step of two trainings: between others of them no difference
-    is measured, their curves are."""
+    """Return whether two models are checkpoints of one training, or of two at different steps: they are not compared,
+    but have curves."""
     ours, theirs = (
         next(((family, steps[model]) for family, steps in families.items() if model in steps), None) for model in (a, b)
     )
@@ -121,7 +97,7 @@ def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
 
 
 def labels(families: Mapping[str, Steps]) -> Iterator[tuple[str, str]]:
-    """What checkpoints are called in print: family@step."""
+    """Yield each checkpoint with its label in print, family@step."""
     for family, steps in families.items():
         for model, step in steps.items():
             yield model, f"{family}@{step}"
