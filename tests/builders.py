@@ -12,6 +12,11 @@ import yaml
 import penchant as pc
 from penchant.errors import PenchantError
 
+Program = Callable[..., tuple[int, str, str]]
+"""The fixture `penchant`: runs the program and returns its exit code, standard output and standard error."""
+Zoo = Callable[[str], Path]
+"""The fixture `zoo`: the directory of a tiny model."""
+
 
 def language_model(directory: Path) -> pc.LanguageModel:
     """Load a model that scores sentences."""
@@ -44,3 +49,15 @@ def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantErro
     message = str(caught.value)
     assert "\n" not in message
     return message
+
+
+def succeeded(answer: tuple[int, str, str]) -> tuple[str, str]:
+    """Return standard output and standard error of a command that ended with exit code 0."""
+    code, out, err = answer
+    assert code == 0, err
+    return out, err
+
+
+def contents(folder: str | Path) -> dict[str, bytes]:
+    """Return the files in a folder and below it, by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer
 
 from answers import refused
+from builders import Program
 from penchant.cli.app import app
 from penchant.instruments.registry import instruments
 from penchant.study.catalogue import schemas
 
-Program = Callable[..., tuple[int, str, str]]
 ABSURD = ("-" + "9" * 20, "9" * 20, "1" + "0" * 5_000, "inf", "nan", "1e400")
 FREE = {"filter", "levels", "missing"}
 """Settings whose numbers are codes that cells are compared with."""

@@ -14,7 +14,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,10 @@ import yaml
 
 import brute
 import zoo as tiny
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, succeeded
 from paths import ROOT
 
-Zoo = Callable[[str], Path]
 PROGRAM = [sys.executable, "-m", "penchant.cli.app"]
 
 
@@ -46,9 +45,8 @@ def study(zoo: Zoo, tmp_path: Path) -> Path:
 
 
 class TestScore:
-    def test_tsv_in_input_order(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
-        code, out, err = penchant("score", "-m", zoo("gpt2"), stdin="\n".join(tiny.SENTENCES) + "\n")
-        assert code == 0, err
+    def test_tsv_in_input_order(self, penchant: Program, zoo: Zoo) -> None:
+        out, err = succeeded(penchant("score", "-m", zoo("gpt2"), stdin="\n".join(tiny.SENTENCES) + "\n"))
         table = pl.read_csv(out.encode(), separator="\t")
         assert table["text"].to_list() == tiny.SENTENCES
         model, tokenizer = brute.load(zoo("gpt2"), causal=True)
@@ -58,12 +56,22 @@ class TestScore:
             assert row["tokens"] == len(expected)
         assert err == ""
 
-    def test_jsonl_is_the_documented_object(self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    def test_jsonl_is_the_documented_object(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
         (tmp_path / "in.txt").write_text("\n".join(tiny.SENTENCES[:5]), "utf-8")  # no line end at the end of the file
-        code, out, _ = penchant(
-            "score", "-m", zoo("bert"), "--method", "pll-word-l2r", "--normalise", "mean", "--format", "jsonl", "in.txt"
+        out, _ = succeeded(
+            penchant(
+                "score",
+                "-m",
+                zoo("bert"),
+                "--method",
+                "pll-word-l2r",
+                "--normalise",
+                "mean",
+                "--format",
+                "jsonl",
+                "in.txt",
+            )
         )
-        assert code == 0
         rows = [json.loads(line) for line in out.splitlines()]
         assert [row["text"] for row in rows] == tiny.SENTENCES[:5]
         model, tokenizer = brute.load(zoo("bert"))
@@ -87,51 +95,45 @@ class TestScore:
         assert first is None  # no beginning token: the first token is not scored, and says so
         assert table["score"][0] == pytest.approx(sum(rest))
 
-    def test_second_time_the_cache_answers(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_second_time_the_cache_answers(self, penchant: Program, zoo: Zoo) -> None:
         first = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
         second = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
         assert first == second
         assert first[0] == 0
 
 
-def test_fill_wants_one_sentence(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+def test_fill_wants_one_sentence(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("The [MASK] sleeps.\n", "utf-8")
     refused(penchant("fill", "-m", zoo("bert"), "t.txt"), "t.txt: is the name of a file", "a sentence in quotes")
     code, _, err = penchant("fill", "-m", zoo("bert"), "the dog " * 500 + "[MASK]")
     assert code == 2 and err.count("\n") == 1 and len(err) < 300
 
 
-def test_fill_equals_reference(penchant: Callable[..., Answer], zoo: Zoo) -> None:
+def test_fill_equals_reference(penchant: Program, zoo: Zoo) -> None:
     for name in ("bert", "roberta"):
         model, tokenizer = brute.load(zoo(name))
         text = "The old [MASK] sleeps ."
-        code, out, err = penchant("fill", "-m", zoo(name), text, "-k", "5", "--format", "jsonl")
-        assert code == 0, err
+        out, _ = succeeded(penchant("fill", "-m", zoo(name), text, "-k", "5", "--format", "jsonl"))
         rows = [json.loads(line) for line in out.splitlines()]
         expected = brute.topk_at_mask(model, tokenizer, text.replace("[MASK]", tokenizer.mask_token), 5)
         assert [row["prob"] for row in rows] == pytest.approx([p for _, p in expected], abs=1e-5)
         assert [row["rank"] for row in rows] == [1, 2, 3, 4, 5]
 
 
-def test_audit_check_init_list_schema_version(penchant: Callable[..., Answer], zoo: Zoo, study: Path) -> None:
-    code, out, _ = penchant("audit", "pairs.tsv", "-m", zoo("bert"), "-m", zoo("roberta"), "--format", "tsv")
-    assert code == 0
+def test_audit_check_init_list_schema_version(penchant: Program, zoo: Zoo, study: Path) -> None:
+    out, _ = succeeded(penchant("audit", "pairs.tsv", "-m", zoo("bert"), "-m", zoo("roberta"), "--format", "tsv"))
     assert len(out.splitlines()) == 1 + 2 * 3
-    code, out, _ = penchant("check", "-m", zoo("gpt2"), "pairs.tsv")
-    assert code == 0
+    out, _ = succeeded(penchant("check", "-m", zoo("gpt2"), "pairs.tsv"))
     assert "padding" in out
     code, out, err = penchant("check", "-m", zoo("bert-headless"))
     assert code == 2
     assert "fail" in out
     assert "not fit" in err
-    code, out, _ = penchant("init", "minimal-pairs", "new")
-    assert code == 0
-    code, _, err = penchant("run", "new/minimal-pairs.yaml", "-o", "o", "-m", zoo("gpt2"))
-    assert code == 0, err
+    succeeded(penchant("init", "minimal-pairs", "new"))
+    succeeded(penchant("run", "new/minimal-pairs.yaml", "-o", "o", "-m", zoo("gpt2")))
     refused(penchant("init", "minimal-pairs", "new"), "is already there")
     for what in ("probes", "models", "data", "methods"):
-        code, out, _ = penchant("list", what)
-        assert code == 0
+        out, _ = succeeded(penchant("list", what))
         assert out
     code, out, _ = penchant("schema")
     assert "minimal-pairs" in json.dumps(json.loads(out))
@@ -139,13 +141,12 @@ def test_audit_check_init_list_schema_version(penchant: Callable[..., Answer], z
 
 
 def test_compare_shows_what_report_does_and_writes_nothing(
-    penchant: Callable[..., Answer], zoo: Zoo, study: Path, tmp_path: Path
+    penchant: Program, zoo: Zoo, study: Path, tmp_path: Path
 ) -> None:
     for out, model in (("a", "bert"), ("b", "roberta")):
         assert penchant("run", study, "-o", out, "-m", zoo(model))[0] == 0
     before = sorted(tmp_path.rglob("*"))
-    code, table, _ = penchant("compare", "a", "b")
-    assert code == 0
+    table, _ = succeeded(penchant("compare", "a", "b"))
     assert sorted(tmp_path.rglob("*")) == before
     assert table and table == penchant("report", "a", "b")[1]
     _, reported, _ = penchant("compare", "a", "b", "--format", "json")
@@ -161,9 +162,7 @@ def test_compare_shows_what_report_does_and_writes_nothing(
     refused(penchant("compare", "a", "nowhere"), "no such directory")
 
 
-def test_two_methods_of_one_model_are_compared(
-    penchant: Callable[..., Answer], zoo: Zoo, study: Path, tmp_path: Path
-) -> None:
+def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, study: Path, tmp_path: Path) -> None:
     """Pair by pair, with what differs beside the model's name, or the label that a study gives it."""
     given = yaml.safe_load(study.read_text("utf-8"))
     for method in ("pll", "pll-word-l2r"):
@@ -184,14 +183,13 @@ def test_two_methods_of_one_model_are_compared(
     (named,) = read["comparison"].unique()
     model = named.split(" (method:pll)")[0]
     assert named == f"{model} (method:pll) − {model} (method:pll-word-l2r)"
-    code, table, _ = penchant("compare", "pll", "pll-word-l2r")
-    assert code == 0
+    table, _ = succeeded(penchant("compare", "pll", "pll-word-l2r"))
     assert "Bert (method:pll) − Bert (method:pll-word-l2r)" in table
     refused(penchant("compare", "pll", "pll"), "both are of one model, asked the same")
 
 
 @pytest.mark.whole
-def test_embed_equals_reference(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+def test_embed_equals_reference(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     import numpy as np
     import torch
 
@@ -229,7 +227,7 @@ def test_embed_equals_reference(penchant: Callable[..., Answer], zoo: Zoo, tmp_p
     assert table["vector"].to_numpy() == pytest.approx(expected, abs=1e-5)
 
 
-def test_bare_commands_show_their_help(penchant: Callable[..., Answer]) -> None:
+def test_bare_commands_show_their_help(penchant: Program) -> None:
     for arguments in ((), ("pairs",), ("corpus",)):
         code, out, err = penchant(*arguments)
         assert (code, err) == (0, "")
@@ -239,7 +237,7 @@ def test_bare_commands_show_their_help(penchant: Callable[..., Answer]) -> None:
     assert penchant("pairs", "filter", "-h")[0] == penchant("run", "-h")[0] == 0
 
 
-def test_everything_there_is_to_list(penchant: Callable[..., Answer]) -> None:
+def test_everything_there_is_to_list(penchant: Program) -> None:
     code, out, err = penchant("list")
     assert (code, err) == (0, "")
     for topic in ("probes", "models", "data", "methods", "grammars", "compat"):
@@ -254,7 +252,7 @@ def test_completion() -> None:
     assert done.stdout.split() == ["score", "schema"]
 
 
-def test_schema_admits_the_examples_and_the_program_too(penchant: Callable[..., Answer]) -> None:
+def test_schema_admits_the_examples_and_the_program_too(penchant: Program) -> None:
     import jsonschema
 
     from penchant.study.spec import read_study
@@ -268,9 +266,7 @@ def test_schema_admits_the_examples_and_the_program_too(penchant: Callable[..., 
 
 
 @pytest.mark.whole
-def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
-    penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
-) -> None:
+def test_the_paper_study_runs_with_stand_ins_of_its_architectures(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     for folder in ("blimp", "crows_pairs", "comps"):
         (tmp_path / "data" / folder).mkdir(parents=True)
     plain = [pair for pair in tiny.PAIRS if all(s.isascii() for s in pair)]
@@ -291,8 +287,7 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
         (tmp_path / f"data/comps/{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     models = [arg for m in ("gpt2", "bert-cased", "roberta", "electra-generator") for arg in ("-m", zoo(m))]
     example = ROOT / "examples" / "token-length.yaml"
-    code, out, err = penchant("run", example, "-o", "out", "--data", "data", "--full", *models)
-    assert code == 0, err
+    out, err = succeeded(penchant("run", example, "-o", "out", "--data", "data", "--full", *models))
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert len(manifest["units"]) == 4
     for unit in manifest["units"]:
@@ -308,18 +303,16 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
 
 class TestRun:
     @pytest.mark.parametrize("full", [[], ["--full"]])
-    def test_no_remark_is_made_twice(self, penchant: Callable[..., Answer], study: Path, full: list[str]) -> None:
-        code, _, err = penchant("run", study, "-o", "out", *full)
-        assert code == 0, err
+    def test_no_remark_is_made_twice(self, penchant: Program, study: Path, full: list[str]) -> None:
+        _, err = succeeded(penchant("run", study, "-o", "out", *full))
         notes = re.sub(r"\n {6}", " ", err).splitlines()
         models = [unit["model"]["name"] for unit in json.loads(Path("out/manifest.json").read_text("utf-8"))["units"]]
         said = [re.sub(rf"^note: ((?:{'|'.join(map(re.escape, models))})(?:, )?)*(: )?", "", note) for note in notes]
         assert len(models) == 2 and any(note.startswith("note: ") for note in notes)
         assert len(said) == len(set(said)), said
 
-    def test_writes_everything_and_prints_the_table(self, penchant: Callable[..., Answer], study: Path) -> None:
-        code, out, err = penchant("run", study, "-o", "out", "--full")
-        assert code == 0, err
+    def test_writes_everything_and_prints_the_table(self, penchant: Program, study: Path) -> None:
+        out, _ = succeeded(penchant("run", study, "-o", "out", "--full"))
         assert "g0" in out
         assert "A>U" in out
         out_dir = study.parent / "out"
@@ -335,7 +328,7 @@ class TestRun:
         refused(penchant("run", study, "-o", "out"), "--resume")
         assert penchant("run", study, "-o", "out", "--resume")[0] == 0
 
-    def test_resume_refuses_another_study_and_changed_data(self, penchant: Callable[..., Answer], study: Path) -> None:
+    def test_resume_refuses_another_study_and_changed_data(self, penchant: Program, study: Path) -> None:
         assert penchant("run", study, "-o", "out")[0] == 0
         text = study.read_text()
         study.write_text(text + "seed: 1\n")
@@ -347,7 +340,7 @@ class TestRun:
 
     @pytest.mark.whole
     def test_killed_and_resumed_ends_the_same_and_repeats_nothing(
-        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
+        self, penchant: Program, zoo: Zoo, tmp_path: Path
     ) -> None:
         words = [w for s in tiny.SENTENCES[:6] for w in s.split()]
         lines = ["good\tbad"]
@@ -414,7 +407,7 @@ BAD_TABLES = {
 
 
 @pytest.mark.parametrize("case", BAD_TABLES)
-def test_bad_tables(penchant: Callable[..., Answer], zoo: Zoo, study: Path, case: str) -> None:
+def test_bad_tables(penchant: Program, zoo: Zoo, study: Path, case: str) -> None:
     text, parts = BAD_TABLES[case]
     if text is None:
         (study.parent / "pairs.tsv").unlink()
@@ -448,7 +441,7 @@ BAD_STUDIES = {
 
 
 @pytest.mark.parametrize("case", BAD_STUDIES)
-def test_bad_studies(penchant: Callable[..., Answer], tmp_path: Path, case: str) -> None:
+def test_bad_studies(penchant: Program, tmp_path: Path, case: str) -> None:
     text, part = BAD_STUDIES[case]
     (tmp_path / "s.yaml").write_text(text)
     refused(penchant("run", "s.yaml", "-o", "out"), "s.yaml", part)
@@ -456,13 +449,13 @@ def test_bad_studies(penchant: Callable[..., Answer], tmp_path: Path, case: str)
 
 
 class TestBadInput:
-    def test_no_study_file(self, penchant: Callable[..., Answer]) -> None:
+    def test_no_study_file(self, penchant: Program) -> None:
         refused(penchant("run", "none.yaml", "-o", "out"), "none.yaml", "penchant init")
 
-    def test_unknown_method(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_unknown_method(self, penchant: Program, zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("bert"), "--method", "plll", stdin="Rain\n"), "'plll'", "pll-word-l2r")
 
-    def test_method_that_does_not_fit(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_method_that_does_not_fit(self, penchant: Program, zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("bert"), "--method", "lp", stdin="Rain\n"), "for causal models", "use pll")
         refused(penchant("score", "-m", zoo("gpt2"), "--method", "pll", stdin="Rain\n"), "for masked models", "use lp")
         refused(penchant("score", "-m", zoo("bert"), "--method", "pll-shared", stdin="Rain\n"), "minimal-pairs")
@@ -472,16 +465,16 @@ class TestBadInput:
         )
         refused(penchant("fill", "-m", zoo("gpt2"), "a [MASK]"), "cannot fill a gap")
 
-    def test_over_long_sentence(self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    def test_over_long_sentence(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
         (tmp_path / "in.txt").write_text("Rain\n" + "rain " * 99 + "\n")
         refused(penchant("score", "-m", zoo("bert"), "in.txt"), "in.txt, line 2", "64")
         refused(penchant("score", "-m", zoo("bert"), stdin="rain " * 99), "standard input, line 1")
 
-    def test_unknown_token(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_unknown_token(self, penchant: Program, zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("bert"), stdin="Rain\nRain 漢\n"), "line 2", "'漢'", "unknown")
 
     def test_of_very_many_texts_that_cannot_be_read_it_is_said_where_looking_ended(
-        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
+        self, penchant: Program, zoo: Zoo, tmp_path: Path
     ) -> None:
         (tmp_path / "in.txt").write_text("Rain 漢\n" * 2_000, "utf-8")
         code, out, err = penchant("score", "-m", zoo("bert"), "in.txt")
@@ -492,9 +485,7 @@ class TestBadInput:
         assert "not looked at" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
 
     @pytest.mark.parametrize("command", ["score", "surprisal"])
-    def test_every_text_that_cannot_be_read(
-        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path, command: str
-    ) -> None:
+    def test_every_text_that_cannot_be_read(self, penchant: Program, zoo: Zoo, tmp_path: Path, command: str) -> None:
         lines = ["Rain"] * 700
         bad = {2: "Rain 漢", 257: "", 699: "Rain ☃"}
         text = "\n".join(bad.get(number, line) for number, line in enumerate(lines, 1))
@@ -505,9 +496,7 @@ class TestBadInput:
         for (number, _), part, line in zip(bad.items(), ("'漢'", "no tokens", "'☃'"), told, strict=True):
             assert f"line {number}: " in line and part in line
 
-    def test_special_token_and_empty_line_and_bytes(
-        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
-    ) -> None:
+    def test_special_token_and_empty_line_and_bytes(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
         refused(penchant("score", "-m", zoo("bert"), stdin="The [MASK] sleeps\n"), "line 1", "[MASK]")
         refused(penchant("score", "-m", zoo("bert"), stdin="Rain\n\nRain\n"), "line 2", "no tokens")
         (tmp_path / "in.txt").write_bytes(b"Rain\n\xff\xfe\n")
@@ -517,15 +506,15 @@ class TestBadInput:
         refused(penchant("score", "-m", zoo("bert"), stdin=""), "standard input", "empty")
         refused(penchant("score", "-m", zoo("bert"), "nowhere.txt"), "nowhere.txt", "no such file")
 
-    def test_study_with_text_the_model_cannot_read(self, penchant: Callable[..., Answer], study: Path) -> None:
+    def test_study_with_text_the_model_cannot_read(self, penchant: Program, study: Path) -> None:
         with (study.parent / "pairs.tsv").open("a") as file:
             file.write("The cats 漢 sleep .\tThe cats sleeps .\tg0\n")
         refused(penchant("run", study, "-o", "out"), "unknown tokens", "pairs.tsv, line 10", "penchant check")
 
-    def test_single_token_without_a_beginning(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_single_token_without_a_beginning(self, penchant: Program, zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("gpt2-no-bos"), stdin="Rain\n"), "line 1", "single token")
 
-    def test_models_that_are_not_there(self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    def test_models_that_are_not_there(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
         shutil.copytree(zoo("bert"), tmp_path / "m")
         (tmp_path / "m" / "model.safetensors").unlink()
         refused(penchant("score", "-m", "m", stdin="Rain\n"), "m: ", "no safetensors weights")
@@ -533,7 +522,7 @@ class TestBadInput:
         refused(penchant("score", "-m", zoo("bert-headless"), stdin="Rain\n"), "no trained weights")
         refused(penchant("audit", "x.tsv", "-m", "no/such"), "x.tsv")
 
-    def test_corrupt_cache(self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    def test_corrupt_cache(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
         for content in (b"junk", b"SQLite format 3\0" + b"junk" * 999):
             (tmp_path / "c").write_bytes(content)
             refused(
@@ -543,7 +532,7 @@ class TestBadInput:
             )
             assert (tmp_path / "c").read_bytes() == content
 
-    def test_output_that_cannot_be_written(self, penchant: Callable[..., Answer], study: Path) -> None:
+    def test_output_that_cannot_be_written(self, penchant: Program, study: Path) -> None:
         refused(penchant("run", study, "-o", "/proc/penchant"), "/proc/penchant", "cannot be written")
         (study.parent / "file").write_text("")
         refused(penchant("run", study, "-o", "file"), "file", "name another directory")
@@ -600,7 +589,7 @@ class TestBadInput:
             ["fill", "-m", "x", "a", "-k", "zero"],
         ],
     )
-    def test_usage(self, penchant: Callable[..., Answer], arguments: list[str]) -> None:
+    def test_usage(self, penchant: Program, arguments: list[str]) -> None:
         refused(penchant(*arguments), "--help")
 
     @pytest.mark.parametrize(
@@ -615,10 +604,10 @@ class TestBadInput:
             (["score", "-m", "bundled:modern", "--method", "PL"], "did you mean pll"),
         ],
     )
-    def test_misspelt_names(self, penchant: Callable[..., Answer], arguments: list[str], told: str) -> None:
+    def test_misspelt_names(self, penchant: Program, arguments: list[str], told: str) -> None:
         refused(penchant(*arguments, stdin="Rain\n"), told)
 
-    def test_models_that_no_probe_reads(self, penchant: Callable[..., Answer], study: Path) -> None:
+    def test_models_that_no_probe_reads(self, penchant: Program, study: Path) -> None:
         (study.parent / "v.txt").write_text("2 2\nrain 1 0\nsun 0 1\n", "utf-8")
         told = "minimal-pairs reads masked models and causal models"
         refused(
@@ -635,7 +624,7 @@ class TestBadInput:
             "static",
         )
 
-    def test_unknown_names(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
+    def test_unknown_names(self, penchant: Program, zoo: Zoo) -> None:
         refused(penchant("list", "cats"), "probes, models, data, methods")
         refused(penchant("init", "cats"), "minimal-pairs")
         refused(penchant("score", "-m", zoo("gpt2"), "--format", "xml"), "tsv, jsonl, parquet")
@@ -644,9 +633,7 @@ class TestBadInput:
         refused(penchant("score", "-m", zoo("gpt2"), "--normalise", "max", stdin="Rain\n"), "none, mean, pen")
 
 
-def test_a_fault_of_ours_is_exit_code_1(
-    penchant: Callable[..., Answer], zoo: Zoo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_of_ours_is_exit_code_1(penchant: Program, zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penchant.engine.scores.normalise", None)
     code, _, err = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
     assert code == 1
@@ -693,13 +680,10 @@ def test_help_is_quick_and_needs_no_torch() -> None:
     assert done.stdout.splitlines()[-1] == "False False"
 
 
-def test_in_float64_shortcuts_change_no_score(
-    penchant: Callable[..., Answer], zoo: Zoo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_float64_shortcuts_change_no_score(penchant: Program, zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     def scores() -> list[float]:
         asked = ("score", "-m", zoo("gpt2"), "--dtype", "float64", "--cache", "none", "--format", "jsonl")
-        code, out, _ = penchant(*asked, stdin="The cats sleep.\nThe cats sleep here.\n")
-        assert code == 0
+        out, _ = succeeded(penchant(*asked, stdin="The cats sleep.\nThe cats sleep here.\n"))
         return [json.loads(line)["score"] for line in out.splitlines()]
 
     with_shortcuts = scores()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import penchant as pc
+from builders import Program, succeeded
 from paths import ROOT, bundled, package_file
 from penchant.instruments.cloze.instrument import CLOZE
 from penchant.instruments.running import Run
@@ -111,15 +111,13 @@ def test_the_two_differ_in_their_text_alone() -> None:
     assert [facts[0][key] for key in same] == [facts[1][key] for key in same]
 
 
-def test_demo_from_the_command_line(penchant: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, err = penchant("demo")
-    assert code == 0
+def test_demo_from_the_command_line(penchant: Program) -> None:
+    out, err = succeeded(penchant("demo"))
     assert "bundled:early-modern" in out
     assert "results: penchant-demo" in err
     assert "report: penchant-demo/report.html" in err
     assert Path("penchant-demo/report.html").is_file()
-    code, _, err = penchant("demo")
-    assert code == 0
+    _, err = succeeded(penchant("demo"))
     assert "results: penchant-demo-2" in err
 
 

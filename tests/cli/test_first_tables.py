@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import polars.selectors as cs
 import pytest
 
+from builders import Program
 from penchant.report.tables import scaled
 
-Program = Callable[..., tuple[int, str, str]]
 STUDY = """
 study: s
 models: [bundled:modern, bundled:early-modern]

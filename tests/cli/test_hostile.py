@@ -25,33 +25,14 @@ import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+from builders import Program
 from penchant.errors import MOST_LISTED
-
-Program = Callable[..., tuple[int, str, str]]
 
 PROBES = ("cloze", "values", "minimal-pairs", "fair-pairs", "weat", "seat", "ceat", "logprob-bias")
 NOWHERE = "nowhere/model"
 """A model that no hub is asked for in the tests, and no directory holds."""
-TEXTS = [
-    "",
-    " ",
-    "a",
-    "x" * 5_000,
-    "a\nb",
-    "\t",
-    "\0",
-    "\ud800",
-    "\u2028",
-    "\x1b[31mred",
-    "\u202eright to left",
-    "\x85",
-    "=1+1",
-    "[MASK]",
-    "{word}",
-    "no",
-    "true",
-    "1e9",
-]
+TEXTS = ["", " ", "a", "x" * 5_000, "a\nb", "\t", "\0", "\ud800", "\u2028", "\x1b[31mred", "\u202eright to left"]
+TEXTS += ["\x85", "=1+1", "[MASK]", "{word}", "no", "true", "1e9"]
 NAMES = [
     ".",
     "..",
@@ -68,22 +49,8 @@ NUMBERS = [0, 1, -1, 2, 7, 2**31, 2**32, 2**63, 2**64, 10**300, 0.5, -0.0, 1e-30
 DEEP: list[Any] = [[]]
 for _ in range(150):
     DEEP = [DEEP]
-VALUES: list[Any] = [
-    *TEXTS,
-    *NAMES,
-    *NUMBERS,
-    None,
-    True,
-    False,
-    [],
-    {},
-    [[]],
-    [None],
-    ["none", "none"],
-    {"": 0},
-    {"a": {}},
-    DEEP,
-]
+OTHERS: list[Any] = [None, True, False, [], {}, [[]], [None], ["none", "none"], {"": 0}, {"a": {}}, DEEP]
+VALUES: list[Any] = [*TEXTS, *NAMES, *NUMBERS, *OTHERS]
 BYTES = [
     b"\0",
     b"\xff\xfe",
@@ -99,17 +66,8 @@ BYTES = [
     b"&a [*a]",
     b"<<: ",
 ]
-BYTES += [
-    b"!!python/name:os.system ",
-    b"{",
-    b"]",
-    b"---\n",
-    b"2024-13-45",
-    b"9" * 6_000,
-    b"[" * 3_000,
-    b"? ",
-    b"a: 1\na: 2\n",
-]
+BYTES += [b"!!python/name:os.system ", b"{", b"]", b"---\n", b"2024-13-45", b"9" * 6_000, b"[" * 3_000, b"? "]
+BYTES += [b"a: 1\na: 2\n"]
 values = st.sampled_from(VALUES)
 numbers = st.integers(0, 10_000)
 

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -15,12 +14,11 @@ import pytest
 import yaml
 
 import zoo as tiny
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, succeeded
 from penchant.cli.console import command
 from penchant.study.results import read_outcome
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 UNKNOWN = "漢"
 VECTORS = "4 2\nking 1 0\nqueen 0.9 0.1\nman 0 1\nwoman 0.1 0.9\n"
 NAMED = ("Satz", "Fehler", "Art")
@@ -54,8 +52,7 @@ def test_a_model_that_an_instrument_does_not_read(penchant: Program, zoo: Zoo, t
         {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}},
     ]
     file = study(tmp_path / "w" / "s.yaml", [Path("vectors.txt"), zoo("bert")], *probes)
-    code, _, err = penchant("run", file, "-o", "out")
-    assert code == 0, err
+    _, err = succeeded(penchant("run", file, "-o", "out"))
     told = " ".join(err.split())  # notes are wrapped
     assert "weat does not read bert" in told
     assert "(masked): it reads static word vectors" in told
@@ -84,8 +81,7 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     assert "next:" not in said[2], "nothing is rated"
     lines = Path("anna.csv").read_text("utf-8").splitlines()
     Path("anna.csv").write_text("\n".join([lines[0], *(line.replace('"",""', "a,0.5") for line in lines[1:])]), "utf-8")
-    code, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "ratings.csv")
-    assert code == 0, err
+    _, err = succeeded(penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "ratings.csv"))
     following = err.splitlines()[-1].removeprefix("next: penchant ")
     assert following == f"run 'my words/cloze.yaml' -o 'my words/first' --rerun -m {zoo('bert')} --limit 2"
     assert penchant(*shlex.split(following))[0] == 0
@@ -105,8 +101,7 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     code, _, err = penchant(*again, "--resume")
     assert code == 2
     assert "its ratings was" in err and "measure it again with --rerun" in err
-    code, _, err = penchant(*again, "--rerun")
-    assert code == 0, err
+    _, err = succeeded(penchant(*again, "--rerun"))
     assert "cloze is asked otherwise: its ratings was" in " ".join(err.split())
 
 
@@ -116,8 +111,7 @@ def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_pa
     asked = ("check", "-m", zoo("bert"), "p.tsv", "--format", "jsonl")
     code, out, err = penchant(*asked)
     assert code == 2 and "not fit to be measured: unknown tokens" in err
-    code, out, err = penchant(*asked, "--on-unknown", "skip")
-    assert code == 0, err
+    out, _ = succeeded(penchant(*asked, "--on-unknown", "skip"))
     found = {row["check"]: row for row in map(json.loads, out.splitlines())}
     assert found["unknown tokens"]["verdict"] == "pass"
     assert found["left out"]["verdict"] == "warn"
@@ -155,8 +149,7 @@ def test_fair_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, 
     (tmp_path / "generated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     columns = dict(zip(("good", "bad", "group"), NAMED, strict=True))
     settings = {"original": "p.tsv", "fair": fair, "columns": columns, "resamples": 100}
-    code, _, err = penchant("run", study(tmp_path / "s.yaml", [zoo("bert")], {"fair-pairs": settings}), "-o", "out")
-    assert code == 0, err
+    succeeded(penchant("run", study(tmp_path / "s.yaml", [zoo("bert")], {"fair-pairs": settings}), "-o", "out"))
     (result,) = read_outcome(tmp_path / "out").results.values()
     assert set(result.items["paradigm"]) == {"g0", "g1"}
     assert result.signature["columns"] == "good=Satz+bad=Fehler+group=Art"
@@ -167,8 +160,7 @@ def test_a_folder_of_pairs_may_hold_workbooks(penchant: Program, zoo: Zoo, tmp_p
     pairs_table(folder / "a.xlsx", ("good", "bad", "group"))
     pairs_table(folder / "B.TSV", ("good", "bad", "group"))
     (folder / "~$a.xlsx").write_bytes(b"what Excel keeps beside an open workbook")
-    code, out, err = penchant("audit", "d", "-m", zoo("bert"), "--format", "jsonl")
-    assert code == 0, err
+    out, _ = succeeded(penchant("audit", "d", "-m", zoo("bert"), "--format", "jsonl"))
     assert {row["dataset"] for row in map(json.loads, out.splitlines())} == {"a", "B"}
 
 
@@ -179,8 +171,7 @@ def test_commands_can_be_pasted_into_a_shell(penchant: Program, tmp_path: Path) 
         w + b"\0" for w in words
     )
     assert line.isprintable()
-    code, _, err = penchant("init", "minimal-pairs", os.fsdecode(b"p\xff c"))
-    assert code == 0
+    _, err = succeeded(penchant("init", "minimal-pairs", os.fsdecode(b"p\xff c")))
     assert "next: penchant run $'p\\xff c/minimal-pairs.yaml' -o $'p\\xff c/results'" in err
 
 
@@ -193,8 +184,7 @@ def test_a_study_in_a_folder_whose_name_is_no_text(penchant: Program, zoo: Zoo, 
     pairs_table(home / os.fsdecode(b"q\xfe.tsv"), ("good", "bad", "group"))
     (home / "s").mkdir()
     file = study(home / "s" / "s.yaml", [zoo("bert")], {"minimal-pairs": {"data": "..", "resamples": 100}})
-    code, _, err = penchant("run", file, "-o", home / "out")
-    assert code == 0, err
+    succeeded(penchant("run", file, "-o", home / "out"))
     for form in ("csv", "latex"):
         assert penchant("export", home / "out", "--to", form)[0] == 0
     (result,) = read_outcome(home / "out").results.values()

@@ -17,15 +17,14 @@ import pytest
 import yaml
 
 import zoo as tiny
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, succeeded
 from manifests import rewritten
 from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 TEXT = "the rose grows in the garden by the old house\n" * 200
 WAYS: dict[str, Callable[[Path], Path]] = {
     "itself": lambda path: path,
@@ -239,8 +238,7 @@ def test_a_report_removes_only_what_reports_wrote(penchant: Program, mine: Path)
 @pytest.mark.parametrize("form", ["latex", "csv", pytest.param("figures", marks=pytest.mark.whole)])
 def test_an_export_replaces_only_what_it_wrote(penchant: Program, mine: Path, tmp_path: Path, form: str) -> None:
     paper = tmp_path / "paper"
-    code, out, err = penchant("export", mine, "--to", form, "-o", paper)
-    assert code == 0, err
+    out, _ = succeeded(penchant("export", mine, "--to", form, "-o", paper))
     names = [Path(line).name for line in out.splitlines()]
     assert names
     assert penchant("export", mine, "--to", form, "-o", paper)[0] == 0
@@ -260,8 +258,7 @@ def test_an_export_stays_in_its_folder(penchant: Program, mine: Path, tmp_path: 
     """A result directory may come from somebody else, with any names in its manifest."""
     rewritten(mine, lambda manifest: [unit.update(probe="../../escaped/x") for unit in manifest["units"]])
     for form in ("csv", "latex"):
-        code, out, err = penchant("export", mine, "--to", form, "-o", tmp_path / "deep" / "er" / form)
-        assert code == 0, err
+        out, _ = succeeded(penchant("export", mine, "--to", form, "-o", tmp_path / "deep" / "er" / form))
         assert {Path(line).parent for line in out.splitlines()} == {tmp_path / "deep" / "er" / form}
     assert not (tmp_path / "escaped").exists() and not (tmp_path / "deep" / "escaped").exists()
 

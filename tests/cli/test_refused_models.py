@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from answers import Answer
 from architectures import save
+from builders import Program
 
 
 @pytest.mark.parametrize("command", ["score", "surprisal"])
-def test_a_model_that_reads_ahead(command: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
+def test_a_model_that_reads_ahead(command: str, penchant: Program, tmp_path: Path) -> None:
     home = save("xlnet", tmp_path, causal=True)
     (tmp_path / "texts.txt").write_text("Snow fell.\n")
     code, out, err = penchant(command, "-m", home, tmp_path / "texts.txt", "--cache", "none")
@@ -21,9 +20,7 @@ def test_a_model_that_reads_ahead(command: str, penchant: Callable[..., Answer],
 
 
 @pytest.mark.parametrize(("layer", "code"), [("-1", 0), ("2", 2), ("9", 2)])
-def test_a_layer_without_one_vector_a_token(
-    layer: str, code: int, penchant: Callable[..., Answer], tmp_path: Path
-) -> None:
+def test_a_layer_without_one_vector_a_token(layer: str, code: int, penchant: Program, tmp_path: Path) -> None:
     home = save("funnel", tmp_path, causal=False)
     (tmp_path / "texts.txt").write_text("The keys to the cabinet are on the table.\n")
     answer = penchant("embed", "-m", home, tmp_path / "texts.txt", "--layer", layer)

@@ -6,7 +6,6 @@ import json
 import math
 import shutil
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -14,10 +13,9 @@ import pytest
 
 import penchant as pc
 import zoo as tiny
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, succeeded
 
-Zoo = Callable[[str], Path]
-Program = Callable[..., Answer]
 TEXTS = tiny.SENTENCES[3:7]
 COLUMNS = ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
 COLUMNS += ["model", "method", "unit"]
@@ -57,8 +55,7 @@ def test_a_beginning_token_of_chats_is_told(penchant: Program, zoo: Zoo, tmp_pat
     for model, told in ((chat, True), (zoo("gpt2"), False)):
         code, _, err = penchant("surprisal", "-m", model, TEXTS[0])
         assert code == 0 and ("surprisals of first words are those after" in " ".join(err.split())) == told
-        code, out, err = penchant("check", "-m", model, "--format", "jsonl")
-        assert code == 0, err
+        out, _ = succeeded(penchant("check", "-m", model, "--format", "jsonl"))
         assert ("of a chat model: surprisals of first words are those after it" in out) == told
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -70,8 +67,7 @@ def test_paragraphs_and_whole_files(penchant: Program, zoo: Zoo, tmp_path: Path)
     a, b, c, d = TEXTS
     (tmp_path / "in.txt").write_text(f"\n{a}\n{b}\n \n{c}\n\n\n{d}", "utf-8")
     for parts, texts in (("paragraphs", [f"{a}\n{b}", c, d]), ("file", [f"\n{a}\n{b}\n \n{c}\n\n\n{d}"])):
-        code, out, err = penchant("surprisal", "-m", zoo("llama"), "in.txt", "--texts", parts)
-        assert code == 0, err
+        out, err = succeeded(penchant("surprisal", "-m", zoo("llama"), "in.txt", "--texts", parts))
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             expected = pc.surprisal(str(zoo("llama")), texts)
@@ -85,8 +81,7 @@ def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Pat
     rows = [{"item": "a1", "satz": "Rain-drops fell.", "wörter": "Rain - drops fell ."}]
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv", separator=";")
     options = ("--column", "satz", "--words", "wörter", "--id", "item")
-    code, out, err = penchant("surprisal", "-m", zoo("gpt2"), "t.csv", *options)
-    assert code == 0, err
+    out, _ = succeeded(penchant("surprisal", "-m", zoo("gpt2"), "t.csv", *options))
     found = table(out)
     assert found["text"].to_list() == ["a1"] * 5 and found["word"].to_list() == ["Rain", "-", "drops", "fell", "."]
     expected = pc.surprisal(str(zoo("gpt2")), "Rain-drops fell.", words=[["Rain", "-", "drops", "fell", "."]])
@@ -95,14 +90,12 @@ def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Pat
 
 def test_whole_numbers_name_texts(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": "The old dog.", "n": 7}\n{"text": "The dog.", "n": "8"}\n')
-    code, out, err = penchant("surprisal", "-m", zoo("gpt2"), "x.jsonl", "--column", "text", "--id", "n")
-    assert code == 0, err
+    out, _ = succeeded(penchant("surprisal", "-m", zoo("gpt2"), "x.jsonl", "--column", "text", "--id", "n"))
     assert table(out)["text"].cast(str).to_list() == ["7", "7", "7", "8", "8"]
 
 
 def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None:
-    code, out, err = penchant("surprisal", "-m", zoo("gpt2-no-bos"), stdin="\n".join(TEXTS))
-    assert code == 0
+    out, err = succeeded(penchant("surprisal", "-m", zoo("gpt2-no-bos"), stdin="\n".join(TEXTS)))
     assert table(out)["surprisal"].null_count() == len(TEXTS)
     assert f"{len(TEXTS)} of {sum(len(t.split()) for t in TEXTS)} words have no surprisal: the first of a text" in err
 

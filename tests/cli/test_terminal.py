@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -17,13 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import Answer
+from builders import Program
 from penchant.cli.console import print_frame, say, write
 from penchant.errors import DataError, one_line, visible
 from penchant.progress import Lines
 from penchant.report.tables import Row, Table
 
-Program = Callable[..., Answer]
 HOSTILE = "a\x1b]0;owned\x07\x9b31m\x7f\u202egpj.exe\u2066\u2028b\u2029c\x85d\x0be\x0cf\rg\nh"
 """A title of the window, a colour, a deletion, changes of direction, and every kind of line break."""
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")

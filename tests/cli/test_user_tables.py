@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
@@ -10,10 +9,8 @@ import polars as pl
 import pytest
 
 import zoo as tiny
-from answers import Answer, refused
-
-Zoo = Callable[[str], Path]
-Penchant = Callable[..., Answer]
+from answers import refused
+from builders import Program, Zoo, succeeded
 
 BLANK = "the field is blank — fill it, or leave the row out"
 
@@ -22,7 +19,7 @@ def table_of(out: str) -> pl.DataFrame:
     return pl.read_csv(out.encode(), separator="\t")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_sentence(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_no_part_of_the_first_sentence(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("\ufeff" + "\n".join(tiny.SENTENCES[:3]), "utf-8")
     for answer in (
         penchant("score", "-m", zoo("gpt2"), "in.txt"),
@@ -33,7 +30,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_sentence(penchant: Penchant, 
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
-def test_score_reads_a_column(penchant: Penchant, zoo: Zoo, tmp_path: Path, kind: str) -> None:
+def test_score_reads_a_column(penchant: Program, zoo: Zoo, tmp_path: Path, kind: str) -> None:
     frame = pl.DataFrame({"id": range(4), "Sentence": tiny.SENTENCES[:4]})
     file = tmp_path / f"t.{kind}"
     if kind == "xlsx":
@@ -47,8 +44,7 @@ def test_score_reads_a_column(penchant: Penchant, zoo: Zoo, tmp_path: Path, kind
         frame.write_parquet(file)
     else:
         frame.write_csv(file, separator="\t" if kind == "tsv" else ";")
-    code, out, err = penchant("score", "-m", zoo("gpt2"), file, "--column", "Sentence")
-    assert code == 0, err
+    out, _ = succeeded(penchant("score", "-m", zoo("gpt2"), file, "--column", "Sentence"))
     lines = penchant("score", "-m", zoo("gpt2"), stdin="\n".join(tiny.SENTENCES[:4]))[1]
     assert table_of(out).equals(table_of(lines))
     refused(
@@ -56,7 +52,7 @@ def test_score_reads_a_column(penchant: Penchant, zoo: Zoo, tmp_path: Path, kind
     )
 
 
-def test_score_without_the_column(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+def test_score_without_the_column(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     pl.DataFrame({"text": ["x"]}).write_parquet(tmp_path / "t.parquet")
     refused(
         penchant("score", "-m", zoo("gpt2"), "t.parquet"),
@@ -66,7 +62,7 @@ def test_score_without_the_column(penchant: Penchant, zoo: Zoo, tmp_path: Path) 
     refused(penchant("score", "-m", zoo("gpt2"), "--column", "a", stdin="a\nb\n"), "standard input", "--column")
 
 
-def test_every_bad_cell_is_printed_below_the_first(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+def test_every_bad_cell_is_printed_below_the_first(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     """Each on a line of its own, up to twenty; many that are the same but for the row on one line together."""
     (tmp_path / "t.csv").write_text("s,n\n" + "".join(f"Rain,1\n{' ' * n},2\n" for n in range(1, 26)))
     code, out, err = penchant("score", "-m", zoo("gpt2"), "t.csv", "--column", "s")
@@ -91,12 +87,11 @@ def survey_of_pairs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_columns_by_their_names(penchant: Penchant, zoo: Zoo, survey_of_pairs: Path) -> None:
+def test_columns_by_their_names(penchant: Program, zoo: Zoo, survey_of_pairs: Path) -> None:
     named = ("--good", "Dobře", "--bad", "Špatně", "--group", "Jev")
-    code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"), "--format", "tsv", *named)
-    assert code == 0, err
+    out, _ = succeeded(penchant("audit", "p.csv", "-m", zoo("bert"), "--format", "tsv", *named))
     assert out.replace("\tp\t", "\tq\t") == penchant("audit", "q.csv", "-m", zoo("bert"), "--format", "tsv")[1]
-    code, out, err = penchant("check", "-m", zoo("bert"), "p.csv", "--format", "tsv", *named)
+    code, out, _ = penchant("check", "-m", zoo("bert"), "p.csv", "--format", "tsv", *named)
     checked = penchant("check", "-m", zoo("bert"), "q.csv", "--format", "tsv")
     assert (code, out.replace("p.csv, line 9", "q.csv, line 8")) == checked[:2]  # "sep=;" is a line
     refused(
@@ -106,9 +101,7 @@ def test_columns_by_their_names(penchant: Penchant, zoo: Zoo, survey_of_pairs: P
     refused(penchant("audit", "p.csv", "-m", zoo("bert")), "the columns are 'Dobře', 'Špatně', 'Jev'", "--good")
 
 
-def test_every_bad_cell_is_a_line(
-    penchant: Penchant, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_bad_cell_is_a_line(penchant: Program, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p.csv").write_text("good,bad\na,\n,b\nc,d\n", "utf-8")
     code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
@@ -137,7 +130,7 @@ def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
     assert turned.items["good"].to_list() == plain.items["bad"].to_list()
 
 
-def test_every_bad_cell_of_pairs(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+def test_every_bad_cell_of_pairs(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("good,bad,group\n,b,g\na, ,g\na,b,g\na,b,\n,,\n")
     code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
     assert (code, out) == (2, "")

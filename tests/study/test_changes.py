@@ -15,30 +15,27 @@ import polars as pl
 import pytest
 from safetensors.torch import load_file, save_file
 
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, contents, succeeded, write, write_study
 from manifests import rewritten
+from penchant.files import holding
 from penchant.models.digests import _checksum
 from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n"
 MORE = "The dog sleeps.\tThe dog sleep.\n"
-OPTIONS = "resamples: 100"
 
 
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path) -> Path:
     """A study of pairs with two models of its own directory."""
+    home = tmp_path / "here"
     for name in ("bert", "gpt2"):
-        shutil.copytree(zoo(name), tmp_path / "here" / name)
-    (tmp_path / "here" / "pairs.tsv").write_text(PAIRS, "utf-8")
-    path = tmp_path / "here" / "s.yaml"
-    path.write_text(
-        f"study: s\nmodels: [./bert, ./gpt2]\nprobes: [{{minimal-pairs: {{data: pairs.tsv, {OPTIONS}}}}}]\n", "utf-8"
-    )
-    return path
+        shutil.copytree(zoo(name), home / name)
+    write(home / "pairs.tsv", PAIRS)
+    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
+    return write_study(home / "s.yaml", ["./bert", "./gpt2"], probe)
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +50,9 @@ def done(penchant: Program, study: Path, kept: Path, tmp_path: Path) -> Path:
     if kept.exists():
         shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
     else:
-        code, _, err = penchant("run", study, "-o", study.parent / "out")
-        assert code == 0, err
+        succeeded(penchant("run", study, "-o", study.parent / "out"))
         shutil.copytree(tmp_path, kept)
     return study.parent / "out"
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def other_weights(model: Path) -> None:
@@ -70,54 +62,40 @@ def other_weights(model: Path) -> None:
     save_file(weights, model / "model.safetensors", {"format": "pt"})
 
 
-def test_nothing_changed(penchant: Program, study: Path, done: Path) -> None:
-    code, _, err = penchant("run", study, "-o", done, "--resume")
-    assert code == 0, err
-    assert [len(attempt.units) for attempt in read_manifest(done / "manifest.json").attempts] == [2, 0]
-
-
 def test_from_another_working_directory(
     penchant: Program, study: Path, done: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     given = os.path.relpath(study)
-    code, _, err = penchant("run", given, "-o", done, "--resume")
-    assert code == 0, err
-    (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
-    before = files(done)
+    succeeded(penchant("run", given, "-o", done, "--resume"))
+    assert [len(attempt.units) for attempt in read_manifest(done / "manifest.json").attempts] == [2, 0]
+    write(study.parent / "pairs.tsv", PAIRS + MORE)
+    before = contents(done)
     refused(penchant("run", given, "-o", done, "--resume"), "pairs.tsv changed", "--rerun", "-o")
-    assert files(done) == before
+    assert contents(done) == before
 
 
 def test_data(penchant: Program, study: Path, done: Path) -> None:
-    (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
-    before = files(done)
-    refused(penchant("run", study, "-o", done, "--resume"), "pairs.tsv changed since the study was begun")
-    assert files(done) == before
-    code, _, err = penchant("run", study, "-o", done, "--rerun")
-    assert code == 0, err
+    write(study.parent / "pairs.tsv", PAIRS + MORE)
+    _, err = succeeded(penchant("run", study, "-o", done, "--rerun"))
     assert "measured again" in " ".join(err.split())
-    outcome = read_outcome(done)
-    assert [len(result.items) for result in outcome.results.values()] == [3, 3]
+    assert [len(result.items) for result in read_outcome(done).results.values()] == [3, 3]
     (fresh := study.parent / "fresh").mkdir()
-    assert penchant("run", study, "-o", fresh)[0] == 0
+    succeeded(penchant("run", study, "-o", fresh))
     for path in fresh.rglob("*.parquet"):
         assert pl.read_parquet(path).equals(pl.read_parquet(done / path.relative_to(fresh)), null_equal=True)
 
 
 def test_a_model(penchant: Program, study: Path, done: Path) -> None:
     other_weights(study.parent / "bert")
-    before = files(done)
+    before = contents(done)
     refused(penchant("run", study, "-o", done, "--resume"), "the model ./bert changed")
-    assert files(done) == before
-    code, _, err = penchant("run", study, "-o", done, "--rerun")
-    assert code == 0, err
+    assert contents(done) == before
+    succeeded(penchant("run", study, "-o", done, "--rerun"))
     manifest = read_manifest(done / "manifest.json")
-    assert [[unit.spec for unit in attempt.units] for attempt in manifest.attempts] == [
-        ["./bert", "./gpt2"],
-        ["./bert"],
-    ]
+    measured = [[unit.spec for unit in attempt.units] for attempt in manifest.attempts]
+    assert measured == [["./bert", "./gpt2"], ["./bert"]]
     kept = {unit.directory for unit in manifest.units}
     tables = {str(path.parent.relative_to(done)) for path in done.rglob("items.parquet")}
     assert tables == kept  # the old result of the model is gone
@@ -128,17 +106,14 @@ def test_a_hash_wrongly_remembered(penchant: Program, study: Path, done: Path) -
     weights = study.parent / "bert" / "model.safetensors"
     os.utime(weights, (10**9, 10**9))  # long ago: what was written just now is not remembered
     command = ("run", study, "-o", done, "--resume", "--cache", "answers.sqlite")
-    code, _, err = penchant(*command)
-    assert code == 0, err
+    succeeded(penchant(*command))
     with closing(sqlite3.connect("answers.sqlite", isolation_level=None)) as db:
         [(name, stamp)] = db.execute("SELECT path, stamp FROM files WHERE path = ?", (str(weights.resolve()),))
         wrong = (_checksum(name, stamp, "0" * 64), name)
         db.execute(f"UPDATE files SET sha256 = '{'0' * 64}', checksum = ? WHERE path = ?", wrong)
     refused(penchant(*command), "the model ./bert changed")
-    code, _, err = penchant(*command, "--rehash")
-    assert code == 0, err
-    code, _, err = penchant(*command)  # what was read is what is remembered now
-    assert code == 0, err
+    succeeded(penchant(*command, "--rehash"))
+    succeeded(penchant(*command))
 
 
 @pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt", "settings.json"])
@@ -151,22 +126,18 @@ def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None
     else:
         table = pl.read_parquet(path)
         table.with_columns(pl.col("difference" if name == "items.parquet" else "value") * 2).write_parquet(path)
-    for command in (("report", done), ("export", done, "--to", "csv"), ("report", done, done)):
-        refused(penchant(*command), f"{name}: was edited or damaged", "--trust-edited")
+    refused(penchant("report", done, done), f"{name}: was edited or damaged", "--trust-edited")
     refused(penchant("run", study, "-o", done, "--resume"), "was edited", "--rerun")
     for arguments in (("export", done, "-o", "words.csv"), ("import", done, "rated.csv", "--into", "words.csv")):
         refused(penchant("ratings", *arguments), f"{name}: was edited or damaged")
     assert not Path("words.csv").exists()
-    code, _, err = penchant("report", done, "--trust-edited", "-o", "page.html")
-    assert code == 0, err
+    _, err = succeeded(penchant("report", done, "--trust-edited", "-o", "page.html"))
     assert "edited after the study wrote it" in " ".join(err.split())
     page = Path("page.html").read_text("utf-8")
     assert "<strong>Edited.</strong>" in page
     assert page.count("Edited after the study wrote them") >= 2  # and at every table
-    code, _, err = penchant("run", study, "-o", done, "--rerun")
-    assert code == 0, err
-    code, _, err = penchant("report", done)
-    assert code == 0, err
+    succeeded(penchant("run", study, "-o", done, "--rerun"))
+    succeeded(penchant("report", done))
     assert "Edited" not in (done / "report.html").read_text("utf-8")
 
 
@@ -181,8 +152,9 @@ def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
     manifest = done / "manifest.json"
     content = json.loads(manifest.read_text("utf-8"))
     content["units"][0]["counts"]["forward"] += 1
-    manifest.write_text(json.dumps(content), "utf-8")
-    refused(penchant("report", done), "manifest.json: was edited or damaged")
+    for edited in (content, {key: value for key, value in content.items() if key != "sha256"}):
+        write(manifest, json.dumps(edited))
+        refused(penchant("report", done), "manifest.json: was edited or damaged")
 
 
 @pytest.mark.parametrize("name", ["../../../foreign.txt", "/etc/foreign.txt", ".."])
@@ -190,30 +162,17 @@ def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
 def test_a_manifest_names_nothing_outside_its_directory(
     penchant: Program, study: Path, done: Path, where: str, name: str
 ) -> None:
-    (study.parent.parent / "foreign.txt").write_text("precious", "utf-8")
-
-    def change(content: dict[str, Any]) -> None:
-        match where:
-            case "files":
-                content["units"][0]["files"][name] = "0" * 64
-            case "directory":
-                content["units"][0]["directory"] = name
-            case "tables":
-                content["tables"][name] = "0" * 64
-            case _:
-                content["prepared"][name] = {"version": "0", "texts": [], "sha256": "0" * 64}
-
-    rewritten(done, change)
+    write(study.parent.parent / "foreign.txt", "precious")
+    changes: dict[str, Callable[[dict[str, Any]], object]] = {
+        "files": lambda content: content["units"][0]["files"].update({name: "0" * 64}),
+        "directory": lambda content: content["units"][0].update(directory=name),
+        "tables": lambda content: content["tables"].update({name: "0" * 64}),
+        "prepared": lambda content: content["prepared"].update({name: {"version": "0", "texts": [], "sha256": ""}}),
+    }
+    rewritten(done, changes[where])
     for command in (("report", done), ("run", study, "-o", done, "--rerun"), ("report", done, "--trust-edited")):
         refused(penchant(*command), "does not lie in the directory")
     assert (study.parent.parent / "foreign.txt").read_text("utf-8") == "precious"
-
-
-def test_a_manifest_without_its_checksum_was_edited(penchant: Program, done: Path) -> None:
-    content = json.loads((done / "manifest.json").read_text("utf-8"))
-    del content["sha256"]
-    (done / "manifest.json").write_text(json.dumps(content), "utf-8")
-    refused(penchant("report", done), "manifest.json: was edited or damaged")
 
 
 @pytest.mark.parametrize("cache", ["a directory", "a table"])
@@ -222,7 +181,7 @@ def test_a_cache_that_cannot_be_used_hides_no_change(
 ) -> None:
     other_weights(study.parent / "bert")
     (tmp_path / "a directory").mkdir()
-    (tmp_path / "a table").write_text("a,b\n", "utf-8")
+    write(tmp_path / "a table", "a,b\n")
     refused(penchant("run", study, "-o", done, "--resume", "--cache", tmp_path / cache), "cache")
 
 
@@ -230,20 +189,7 @@ def test_a_model_that_is_damaged_now(penchant: Program, study: Path, done: Path)
     (study.parent / "bert" / "adapter_config.json").write_text("{}", "utf-8")
     refused(penchant("run", study, "-o", done, "--resume"), "adapter")
     shutil.rmtree(study.parent / "bert")
-    code, _, err = penchant("run", study, "-o", done, "--resume")  # all of it was measured
-    assert code == 0, err
-
-
-def test_a_setting_that_an_earlier_version_did_not_have(penchant: Program, study: Path, done: Path) -> None:
-    def change(content: dict[str, Any]) -> None:
-        del content["asked"]["probes"][0]["minimal-pairs"]["equivalence"]
-        del content["asked"]["study"]["question"]
-
-    rewritten(done, change)
-    code, _, err = penchant("run", study, "-o", done, "--resume")
-    assert code == 0, err
-    rewritten(done, lambda content: content["asked"]["probes"][0]["minimal-pairs"].update(seed=1))
-    refused(penchant("run", study, "-o", done, "--resume"), "a different study")
+    succeeded(penchant("run", study, "-o", done, "--resume"))
 
 
 def test_data_that_change_while_the_study_runs(penchant: Program, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,27 +209,17 @@ def test_data_that_change_while_the_study_runs(penchant: Program, study: Path, m
 def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directory(
     penchant: Program, study: Path
 ) -> None:
-    right = study.read_text("utf-8")
-    out = study.parent / "out"
-    (study.parent / "odd.tsv").write_text("good\tbad\nThe 漢字 sleep.\tThe cats sleeps.\n", "utf-8")
-    study.write_text(right.replace("pairs.tsv", "odd.tsv"), "utf-8")
-    refused(penchant("run", study, "-o", out), "unknown")
-    study.write_text(right.replace("[./bert, ./gpt2]", "[./missing]"), "utf-8")
-    refused(penchant("run", study, "-o", out), "missing")
-    study.write_text(right, "utf-8")
-    code, _, err = penchant("run", study, "-o", out)
-    assert code == 0, err
-    refused(penchant("run", study, "-o", out), "already holds a study")
-
-
-def test_two_processes_do_not_share_a_directory(penchant: Program, study: Path) -> None:
-    from penchant.files import holding
-
-    out = study.parent / "out"
-    out.mkdir()
+    right, out = study.read_text("utf-8"), study.parent / "out"
+    write(study.parent / "odd.tsv", "good\tbad\nThe 漢字 sleep.\tThe cats sleeps.\n")
+    for text, told in ((right.replace("pairs.tsv", "odd.tsv"), "unknown"), (right.replace("bert", "gone"), "gone")):
+        write(study, text)
+        refused(penchant("run", study, "-o", out), told)
+    write(study, right)
+    out.mkdir(exist_ok=True)
     with holding(out):
         refused(penchant("run", study, "-o", out), "another process")
-    assert penchant("run", study, "-o", out)[0] == 0
+    succeeded(penchant("run", study, "-o", out))
+    refused(penchant("run", study, "-o", out), "already holds a study")
 
 
 @pytest.mark.parametrize("column", ["method", "test_method", "notes"])

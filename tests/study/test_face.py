@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import penchant
+from builders import Program, succeeded
 from given_data import ANSWERS, COLUMNS, LISTS, PAIRS, STATEMENTS
 from penchant.tables.given import file_of, rows, texts
 from penchant.tables.rows import read_rows
 
 pc: Any = penchant  # calls that a type checker would refuse
 
-Zoo = Callable[[str], Path]
 NAMES = ["category", "set", "word"]
 
 
@@ -63,14 +63,12 @@ def test_a_name_is_loaded(lm: Any, tmp_path: Path) -> None:
     assert_frame_equal(pc.audit(PAIRS, "bundled:modern"), pc.audit(PAIRS, [lm]))
 
 
-def test_a_column_of_a_table_is_scored_and_embedded(tmp_path: Path, penchant: Callable[..., Any]) -> None:
+def test_a_column_of_a_table_is_scored_and_embedded(tmp_path: Path, penchant: Program) -> None:
     (tmp_path / "t.csv").write_text("n;text\n1;The cats sleep.\n2;She sings.\n", "utf-8")
     (tmp_path / "t.txt").write_text("The cats sleep.\nShe sings.\n", "utf-8")
     for command in ("score", "embed"):
-        code, plain, err = penchant(command, "-m", "bundled:modern", "t.txt")
-        assert code == 0, err
-        code, column, err = penchant(command, "-m", "bundled:modern", "t.csv", "--column", "text")
-        assert code == 0, err
+        plain, _ = succeeded(penchant(command, "-m", "bundled:modern", "t.txt"))
+        column, _ = succeeded(penchant(command, "-m", "bundled:modern", "t.csv", "--column", "text"))
         assert column == plain
 
 
@@ -467,7 +465,7 @@ def test_columns_name_the_id(lm: Any) -> None:
         pc.audit(pc.read_pairs(table, columns), lm, columns)
 
 
-def test_the_commands_name_the_id(tmp_path: Path, penchant: Callable[..., Any]) -> None:
+def test_the_commands_name_the_id(tmp_path: Path, penchant: Program) -> None:
     """A repeated id is refused only where it is the id: the option reaches every command that reads pairs."""
     cells = "".join(f"x,{n},{good},{bad}\n" for n, (good, bad) in enumerate(PAIRS))
     (tmp_path / "p.csv").write_text(f"id,nr,good,bad\n{cells}", "utf-8")
@@ -477,8 +475,7 @@ def test_the_commands_name_the_id(tmp_path: Path, penchant: Callable[..., Any]) 
         assert penchant(*call, "-m", "bundled:modern", "--id", "nr")[0] == 0
     for command in ("filter", "repair"):
         assert penchant("pairs", command, "p.csv", "-t", "bundled:modern")[0] == 2
-        code, _, err = penchant("pairs", command, "p.csv", "-t", "bundled:modern", "--id", "nr")
-        assert code == 0, err
+        succeeded(penchant("pairs", command, "p.csv", "-t", "bundled:modern", "--id", "nr"))
     pairs: dict[str, Any] = {"data": str(tmp_path / "p.csv"), "resamples": 100}
     study = {"study": "s", "models": ["bundled:modern"], "probes": [{"minimal-pairs": pairs}]}
     with pytest.raises(pc.DataError, match="same id"):

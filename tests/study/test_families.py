@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from answers import Answer, refused
+from answers import refused
+from builders import Program, Zoo, succeeded
 from penchant.instruments.running import Run
 from penchant.study.checkpoints import step_in
 from penchant.study.results import read_outcome
@@ -17,7 +17,6 @@ from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study
 from test_validity import assert_rows, counted
 
-Program = Callable[..., Answer]
 STUDY = "study: s\nmodels: {models}\nprobes:\n  - minimal-pairs: {{data: pairs.jsonl, resamples: 400}}\n"
 WORDS = ("cats", "dogs", "birds", "teachers", "doctors", "mice", "boys", "nurses")
 
@@ -123,7 +122,7 @@ def test_what_is_wrong_is_told_in_a_line(penchant: Program, tmp_path: Path, mode
     refused(penchant("run", written(tmp_path, models), "-o", "out"), said)
 
 
-def checkpoints(zoo: Callable[[str], Path], folder: Path, steps: tuple[int, ...]) -> None:
+def checkpoints(zoo: Zoo, folder: Path, steps: tuple[int, ...]) -> None:
     """A tiny model as it is, with ever less noise on its weights."""
     import torch
     from transformers import AutoTokenizer, BertForMaskedLM
@@ -139,15 +138,13 @@ def checkpoints(zoo: Callable[[str], Path], folder: Path, steps: tuple[int, ...]
         tokenizer.save_pretrained(folder / f"tiny-step-{step}")
 
 
-def test_from_end_to_end(zoo: Callable[[str], Path], penchant: Program, tmp_path: Path) -> None:
+def test_from_end_to_end(zoo: Zoo, penchant: Program, tmp_path: Path) -> None:
     steps = (1, 4, 16, 64)
     checkpoints(zoo, tmp_path, steps[:3])
     study = written(tmp_path, "[{family: 'tiny-step-*'}]")
-    code, _, err = penchant("run", study, "-o", "out")
-    assert code == 0, err
+    succeeded(penchant("run", study, "-o", "out"))
     checkpoints(zoo, tmp_path, steps[3:])
-    code, out, err = penchant("run", study, "-o", "out", "--resume")  # with one more
-    assert code == 0, err
+    out, _ = succeeded(penchant("run", study, "-o", "out", "--resume"))
     assert "Step at which a paradigm is acquired" in out
     # The finding is of the curve and of the last checkpoint.
     found = " ".join(out.partition("What was found")[2].partition("Step at which")[0].split())
@@ -182,7 +179,7 @@ def test_from_end_to_end(zoo: Callable[[str], Path], penchant: Program, tmp_path
     assert penchant("export", "out", "--to", "latex")[0] == 0
 
 
-def test_no_curve_of_two_and_none_between_steps(zoo: Callable[[str], Path], tmp_path: Path) -> None:
+def test_no_curve_of_two_and_none_between_steps(zoo: Zoo, tmp_path: Path) -> None:
     """Two trainings are compared at the same step alone, and either with another model at each."""
     checkpoints(zoo, tmp_path / "a", (1, 4))
     checkpoints(zoo, tmp_path / "b", (4,))

@@ -21,7 +21,8 @@ import pytest
 from polars.testing import assert_frame_equal
 from test_killed import started
 
-Penchant = Callable[..., tuple[int, str, str]]
+from builders import Program, Zoo, succeeded
+
 MODELS, INPUTS = 20, 10
 
 
@@ -119,7 +120,7 @@ def write_study(folder: Path, model: Path, pairs: int) -> None:
 
 
 @pytest.fixture
-def right(penchant: Penchant, zoo: Callable[[str], Path], tmp_path: Path) -> Path:
+def right(penchant: Program, zoo: Zoo, tmp_path: Path) -> Path:
     """The results of an undisturbed run."""
     write_study(tmp_path, zoo("bert"), 12)
     assert penchant("run", "s.yaml", "-o", "right", "--cache", "none")[0] == 0
@@ -127,7 +128,7 @@ def right(penchant: Penchant, zoo: Callable[[str], Path], tmp_path: Path) -> Pat
 
 
 @pytest.mark.slow
-def test_every_operation_of_a_run_fails_once(right: Path, penchant: Penchant) -> None:
+def test_every_operation_of_a_run_fails_once(right: Path, penchant: Program) -> None:
     home = right.parent
     expected, faults = tables(right), Faults(home)
 
@@ -152,8 +153,7 @@ def test_every_operation_of_a_run_fails_once(right: Path, penchant: Penchant) ->
         assert code == 2 or found.keys() == expected.keys(), every[at]
         if (home / "out" / "manifest.json").exists():
             json.loads((home / "out" / "manifest.json").read_text("utf-8"))
-            code, _, err = run("--resume")
-            assert code == 0, (every[at], err)
+            succeeded(run("--resume"))
             found = tables(home / "out")
             assert found.keys() == expected.keys()
             same(found, expected)
@@ -161,7 +161,7 @@ def test_every_operation_of_a_run_fails_once(right: Path, penchant: Penchant) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "latex"])
-def test_every_operation_of_an_export_fails_once(right: Path, penchant: Penchant, form: str) -> None:
+def test_every_operation_of_an_export_fails_once(right: Path, penchant: Program, form: str) -> None:
     faults, target = Faults(right), right / form
     with faults.watching():
         assert penchant("export", right, "--to", form)[0] == 0
@@ -196,7 +196,7 @@ def harm(file: Path, draw: random.Random) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "times"), [("model/model.safetensors", MODELS), ("pairs.jsonl", INPUTS)])
-def test_files_overwritten_at_any_moment(zoo: Callable[[str], Path], tmp_path: Path, name: str, times: int) -> None:
+def test_files_overwritten_at_any_moment(zoo: Zoo, tmp_path: Path, name: str, times: int) -> None:
     write_study(tmp_path, zoo("bert"), 1_500)
     out, before, draw = tmp_path / "out", (tmp_path / name).read_bytes(), random.Random(0)
     began = time.monotonic()

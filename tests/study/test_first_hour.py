@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import polars as pl
 import pytest
 
 import penchant as pc
+from builders import Zoo
 from penchant.models.cache_file import default_path
 from penchant.wording.phrases import Note, read_notes
 
@@ -159,9 +159,7 @@ def test_a_saved_result_is_reported_exported_and_compared(lm: Any, tmp_path: Pat
     )
 
 
-def test_a_causal_and_a_masked_model_that_were_saved_are_compared(
-    lm: Any, zoo: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_a_causal_and_a_masked_model_that_were_saved_are_compared(lm: Any, zoo: Zoo, tmp_path: Path) -> None:
     """As within a study: no method fits both. Two masked models by different methods could have had the same."""
     first = any_pc.MinimalPairs(PAIRS, resamples=100).run(lm)
     second = any_pc.MinimalPairs(PAIRS, resamples=100).run(str(zoo("gpt2")))

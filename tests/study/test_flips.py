@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from answers import Answer
+from builders import Program, Zoo
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 PAIRS = "good\tbad\tgroup\n" + "".join(
     f"The {noun} {verb}.\tThe {noun} {verb}s.\t{noun[0]}\n"
     for noun in ("cats", "dogs", "boys")

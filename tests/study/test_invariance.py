@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,12 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokeniz
 
 import penchant as pc
 import zoo as animals
+from builders import Zoo
 from penchant.models.load import LanguageModel
 from penchant.study import invariance as measured
 from penchant.study.check import BATCH_TOLERANCE, Finding
 from penchant.study.invariance import invariance
 
-Zoo = Callable[[str], Path]
 TEXTS = animals.SENTENCES[:8]
 PLACED = [(text, f"text {n}") for n, text in enumerate(TEXTS)]
 NAMES = ("bert", "modernbert", "gpt2", "mistral")

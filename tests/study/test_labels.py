@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from answers import Answer, refused
+from answers import refused
+from builders import Program, succeeded, write
 from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 
-Program = Callable[..., Answer]
 STUDY = """\
 study: s
 models: ["bundled:modern", "bundled:early-modern"]
@@ -26,15 +26,9 @@ probes:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Callable[[str], Path]:
-    (tmp_path / "pairs.tsv").write_text(
-        "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n", "utf-8"
-    )
-
-    def write(names: str) -> Path:
-        (tmp_path / "s.yaml").write_text(STUDY.format(names=names), "utf-8")
-        return tmp_path / "s.yaml"
-
-    return write
+    """Write a study with some labels."""
+    write(tmp_path / "pairs.tsv", "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n")
+    return lambda names: write(tmp_path / "s.yaml", STUDY.format(names=names))
 
 
 @pytest.mark.whole
@@ -42,13 +36,11 @@ def test_labels_stand_wherever_a_model_is_named(
     penchant: Program, study: Callable[[str], Path], tmp_path: Path
 ) -> None:
     path = study("{'bundled:modern': Our English, 'bundled:early-modern': Shakespeare’s}")
-    code, out, err = penchant("run", path, "-o", "out")
-    assert code == 0, err
+    out, err = succeeded(penchant("run", path, "-o", "out"))
     assert "Our English" in out and "Shakespeare’s" in out and "Our English − Shakespeare’s" in out
     assert "bundled:" not in out + err
     for form in ("csv", "latex"):
-        code, said, err = penchant("export", "out", "--to", form)
-        assert code == 0, err
+        said, _ = succeeded(penchant("export", "out", "--to", form))
         texts = {line: Path(line).read_text("utf-8") for line in said.splitlines()}
         assert any("Our English" in text for text in texts.values())
         for name, text in texts.items():  # names stand in signatures, to be loaded again
@@ -63,8 +55,7 @@ def test_labels_stand_wherever_a_model_is_named(
         "bundled:early-modern",
     }
     before = {place: pl.read_parquet(place) for place in (tmp_path / "out").rglob("*.parquet")}
-    code, out, err = penchant("run", study("{'bundled:modern': Today’s}"), "-o", "out", "--resume")
-    assert code == 0, err
+    out, _ = succeeded(penchant("run", study("{'bundled:modern': Today’s}"), "-o", "out", "--resume"))
     assert "Today’s" in out and "bundled:early-modern" in out and "Our English" not in out
     assert [len(attempt.units) for attempt in read_manifest(tmp_path / "out" / "manifest.json").attempts] == [4, 0]
     for place, table in before.items():
@@ -89,20 +80,11 @@ def test_labels_that_would_mislead(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("label", ["bundled:modern", "Old"])
 def test_the_label_of_a_model_that_is_taken_out_is_left_alone(
-    penchant: Program, study: Callable[[str], Path], tmp_path: Path
+    penchant: Program, study: Callable[[str], Path], label: str
 ) -> None:
     """Even where it is what another model is called."""
-    path = study("{'bundled:early-modern': 'bundled:modern'}")
-    code, out, err = penchant("run", path, "-m", "bundled:modern", "-o", "out", "--probe", "minimal-pairs")
-    assert code == 0, err
-    assert "bundled:modern" in out
-
-
-def test_a_model_in_place_of_the_studys_has_no_label(
-    penchant: Program, study: Callable[[str], Path], tmp_path: Path
-) -> None:
-    path = study("{'bundled:early-modern': Old}")
-    code, out, err = penchant("run", path, "-m", "bundled:modern", "-o", "out")
-    assert code == 0, err
+    path = study(f"{{'bundled:early-modern': '{label}'}}")
+    out, _ = succeeded(penchant("run", path, "-m", "bundled:modern", "-o", "out", "--probe", "minimal-pairs"))
     assert "bundled:modern" in out and "Old" not in out

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from safetensors.torch import load_file, save_file
+from trained import trained_study
 
 from answers import Answer, refused
+from builders import Program, Zoo, contents, succeeded, write, write_study
 from manifests import rewritten
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.results import read_outcome
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\tb\nIt rained.\tIt rain.\tb\n"
 MORE = "The dog sleeps.\tThe dog sleep.\tb\n"
 A, B, C = "./bert", "./gpt2", "./roberta"
@@ -28,20 +26,16 @@ NOTE = "is not shown, because the study is run without it now"
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path) -> Path:
     """A study of pairs with three models of its own directory."""
+    home = tmp_path / "here"
     for name in ("bert", "gpt2", "roberta"):
-        shutil.copytree(zoo(name), tmp_path / "here" / name)
-    (tmp_path / "here" / "pairs.tsv").write_text(PAIRS, "utf-8")
-    path = tmp_path / "here" / "s.yaml"
-    path.write_text(
-        f"study: s\nmodels: [{A}, {B}, {C}]\nnames: {{{A}: Bertha}}\n"
-        "probes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n",
-        "utf-8",
-    )
-    return path
+        shutil.copytree(zoo(name), home / name)
+    write(home / "pairs.tsv", PAIRS)
+    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
+    return write_study(home / "s.yaml", [A, B, C], probe, names={A: "Bertha"})
 
 
 @pytest.fixture
-def run(penchant: Program, study: Path) -> Callable[..., Answer]:
+def run(penchant: Program, study: Path) -> Program:
     """Run it with some models into a directory."""
 
     def of(*models: str, out: str = "out", more: tuple[str, ...] = ("--resume",)) -> Answer:
@@ -58,22 +52,19 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def both(run: Callable[..., Answer], study: Path, kept: Path, tmp_path: Path) -> Path:
+def both(run: Program, study: Path, kept: Path, tmp_path: Path) -> Path:
     """The study, finished with the first two models."""
     if kept.exists():
         shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
     else:
-        code, _, err = run(A, B, more=())
-        assert code == 0, err
+        succeeded(run(A, B, more=()))
         shutil.copytree(tmp_path, kept)
     return tmp_path / "out"
 
 
 def well(answer: Answer) -> str:
     """Standard output of what succeeded."""
-    code, out, err = answer
-    assert code == 0, err
-    return out
+    return succeeded(answer)[0]
 
 
 def manifest(out: str | Path = "out") -> Manifest:
@@ -90,16 +81,12 @@ def shown(out: str | Path = "out") -> list[str]:
     return [spec for _, spec in read_outcome(out).results]
 
 
-def files(folder: str | Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
-
-
 def result(out: str | Path, model: str) -> Path:
     """The directory of the pairs of a model."""
     return next(Path(out).glob(f"minimal-pairs/{Path(model).name}@*"))
 
 
-def require_as_fresh(penchant: Program, run: Callable[..., Answer], *models: str, exports: bool = False) -> None:
+def require_as_fresh(penchant: Program, run: Program, *models: str, exports: bool = False) -> None:
     """Tables, what the terminal shows, and exports are those of a run with these models from the beginning."""
     printed = well(run(*models, out="fresh", more=()))
     ours, fresh = read_outcome("out"), read_outcome("fresh")
@@ -115,8 +102,8 @@ def require_as_fresh(penchant: Program, run: Callable[..., Answer], *models: str
     for form in ("csv", "latex") if exports else ():
         for out in ("out", "fresh"):
             well(penchant("export", out, "--to", form, "-o", f"{out}-{form}"))
-        tables = {name: data for name, data in files(f"out-{form}").items() if not name.startswith(".")}
-        assert tables == {name: data for name, data in files(f"fresh-{form}").items() if not name.startswith(".")}
+        tables = {name: data for name, data in contents(f"out-{form}").items() if not name.startswith(".")}
+        assert tables == {name: data for name, data in contents(f"fresh-{form}").items() if not name.startswith(".")}
     shutil.rmtree("fresh")
 
 
@@ -127,7 +114,7 @@ def other_weights(model: Path) -> None:
     save_file(weights, model / "model.safetensors", {"format": "pt"})
 
 
-def test_a_model_more(penchant: Program, run: Callable[..., Answer]) -> None:
+def test_a_model_more(penchant: Program, run: Program) -> None:
     well(run(A, more=()))
     refused(run(A, B, more=()), "already holds a study")
     well(run(B, A))
@@ -141,16 +128,9 @@ def test_a_model_more(penchant: Program, run: Callable[..., Answer]) -> None:
     assert not manifest().set_aside
 
 
-def test_the_order_alone(penchant: Program, run: Callable[..., Answer], both: Path) -> None:
-    well(run(B, A))
-    assert measured() == [[A, B], []]
-    require_as_fresh(penchant, run, B, A)
-
-
-def test_a_model_fewer(penchant: Program, run: Callable[..., Answer], both: Path) -> None:
+def test_a_model_fewer(penchant: Program, run: Program, both: Path) -> None:
     kept = {path: path.read_bytes() for path in result(both, B).iterdir()}
-    code, out, err = run(A)
-    assert code == 0, err
+    out, err = succeeded(run(A))
     assert measured() == [[A, B], []]
     assert f"gpt2@{result(both, B).name.partition('@')[2][:7]}" in err and NOTE in " ".join(err.split())
     assert "gpt2" not in out
@@ -173,7 +153,7 @@ def test_a_model_fewer(penchant: Program, run: Callable[..., Answer], both: Path
     assert {path: path.read_bytes() for path in result(both, B).iterdir()} == kept
 
 
-def test_a_model_is_taken_up_again(penchant: Program, run: Callable[..., Answer], both: Path, study: Path) -> None:
+def test_a_model_is_taken_up_again(penchant: Program, run: Program, both: Path, study: Path) -> None:
     well(run(A))
     well(run(B))  # both ways at once
     assert [record.spec for record in manifest().set_aside] == [A]
@@ -183,13 +163,16 @@ def test_a_model_is_taken_up_again(penchant: Program, run: Callable[..., Answer]
     assert measured() == [[A, B], [], [], []]
     assert not manifest().set_aside
     require_as_fresh(penchant, run, A, B)
+    well(run(B, A))  # the order alone
+    assert measured()[-1] == []
+    require_as_fresh(penchant, run, B, A)
     shutil.rmtree(study.parent / "gpt2")  # its results are there, as on every resume
     well(run(A))
     well(run(A, B))
 
 
 @pytest.mark.parametrize("name", ["items.parquet", "signature.txt", "settings.json", "removed"])
-def test_an_edited_result_is_not_taken_up(penchant: Program, run: Callable[..., Answer], both: Path, name: str) -> None:
+def test_an_edited_result_is_not_taken_up(penchant: Program, run: Program, both: Path, name: str) -> None:
     well(run(A))
     path = result(both, B) / ("items.parquet" if name == "removed" else name)
     if name == "removed":
@@ -202,32 +185,28 @@ def test_an_edited_result_is_not_taken_up(penchant: Program, run: Callable[..., 
         pl.read_parquet(path).with_columns(pl.col("difference") * 2).write_parquet(path)
     well(penchant("report", "out"))  # what is not shown is not looked at
     well(run(A))
-    before = files("out")
+    before = contents("out")
     refused(run(A, B), path.name, "was removed" if name == "removed" else "was edited", "--rerun")
-    assert files("out") == before
+    assert contents("out") == before
     code, _, err = run(A, B, more=("--rerun",))
     assert code == 0 and "is measured again" in " ".join(err.split()), err
     assert measured()[-1] == [B]
     require_as_fresh(penchant, run, A, B)
 
 
-def test_a_model_that_changed_is_not_taken_up(
-    penchant: Program, run: Callable[..., Answer], both: Path, study: Path
-) -> None:
+def test_a_model_that_changed_is_not_taken_up(penchant: Program, run: Program, both: Path, study: Path) -> None:
     well(run(A))
     other_weights(study.parent / "gpt2")
     well(run(A))
-    before = files("out")
+    before = contents("out")
     refused(run(A, B), f"the model {B} changed", "--rerun")
-    assert files("out") == before
+    assert contents("out") == before
     well(run(B, A, more=("--rerun",)))
     assert measured()[-1] == [B]
     require_as_fresh(penchant, run, B, A)
 
 
-def test_data_and_settings_that_changed_meanwhile(
-    penchant: Program, run: Callable[..., Answer], both: Path, study: Path
-) -> None:
+def test_data_and_settings_that_changed_meanwhile(penchant: Program, run: Program, both: Path, study: Path) -> None:
     """What is set aside was measured on the data and with the settings of that time, whatever the others were since."""
     well(run(A))
     (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
@@ -235,9 +214,9 @@ def test_data_and_settings_that_changed_meanwhile(
     refused(run(A, B), "pairs.tsv changed")
     well(run(A, more=("--rerun",)))
     assert measured()[-1] == [A]
-    before = files("out")
+    before = contents("out")
     refused(run(A, B), "pairs.tsv changed", "--rerun")
-    assert files("out") == before
+    assert contents("out") == before
     (study.parent / "pairs.tsv").write_text(PAIRS, "utf-8")  # as it was for the other
     well(run(A, B, more=("--rerun",)))
     assert measured()[-1] == [A]
@@ -253,9 +232,7 @@ def test_data_and_settings_that_changed_meanwhile(
     require_as_fresh(penchant, run, B, A)
 
 
-def test_rerun_with_other_models_at_once(
-    penchant: Program, run: Callable[..., Answer], both: Path, study: Path
-) -> None:
+def test_rerun_with_other_models_at_once(penchant: Program, run: Program, both: Path, study: Path) -> None:
     other_weights(study.parent / "bert")
     refused(run(A, C), f"the model {A} changed")
     well(run(C, A, more=("--rerun",)))
@@ -264,8 +241,8 @@ def test_rerun_with_other_models_at_once(
     require_as_fresh(penchant, run, C, A)
 
 
-def test_everything_else_stays_refused(penchant: Program, run: Callable[..., Answer], both: Path, study: Path) -> None:
-    text, before = study.read_text("utf-8"), files("out")
+def test_everything_else_stays_refused(penchant: Program, run: Program, both: Path, study: Path) -> None:
+    text, before = study.read_text("utf-8"), contents("out")
     for change, told in (
         (("study: s", "study: t"), "its study was 's' and is now 't'"),
         (("probes: [", "seed: 3\nprobes: ["), "its seed was 0 and is now 3"),
@@ -277,11 +254,11 @@ def test_everything_else_stays_refused(penchant: Program, run: Callable[..., Ans
     study.write_text(text, "utf-8")
     refused(run(A, C, more=("--resume", "--dtype", "bfloat16")), "its dtype was 'float32' and is now 'bfloat16'")
     refused(run(A, C, more=()), "already holds a study")
-    assert files("out") == before
+    assert contents("out") == before
 
 
 def test_interrupted_and_gone_on_with_a_model_more(
-    penchant: Program, run: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch
+    penchant: Program, run: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
 
@@ -299,42 +276,16 @@ def test_interrupted_and_gone_on_with_a_model_more(
         assert measured() == [[A], [C]]
         assert run(C, B)[0] == 130  # a model fewer
         assert measured() == [[A], [C], []]
-        code, out, err = penchant("report", "out")
-        assert code == 0 and "bert@" not in out.replace("roberta@", "") and NOTE in " ".join(err.split()), err
+        out, err = succeeded(penchant("report", "out"))
+        assert "bert@" not in out.replace("roberta@", "") and NOTE in " ".join(err.split())
         assert not read_outcome("out").comparisons
     well(run(A, B, C))
     assert measured() == [[A], [C], [], [B]]
     require_as_fresh(penchant, run, A, B, C)
 
 
-def test_a_comparison_of_models_that_are_taken_out_is_not_shown_meanwhile(
-    penchant: Program, run: Callable[..., Answer], both: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from penchant.instruments.minimal_pairs.probe import MinimalPairs
-
-    def stopping(self: Any, session: Any) -> Any:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(MinimalPairs, "measure", stopping)
-    assert run(A, C)[0] == 130
-    outcome = read_outcome("out")
-    assert [spec for _, spec in outcome.results] == [A]
-    assert not outcome.comparisons
-
-
-def test_old_manifests_are_read(penchant: Program, run: Callable[..., Answer], both: Path) -> None:
-    rewritten(both, lambda content: content.pop("set_aside"))
-    assert manifest().set_aside == []
-    well(penchant("report", "out"))
-    well(run(B, C))
-    assert measured() == [[A, B], [C]]
-    assert [record.spec for record in manifest().set_aside] == [A]
-
-
 @pytest.mark.parametrize("name", ["../../../foreign.txt", "/etc/foreign.txt"])
-def test_what_is_set_aside_lies_in_the_directory(
-    penchant: Program, run: Callable[..., Answer], both: Path, name: str
-) -> None:
+def test_what_is_set_aside_lies_in_the_directory(penchant: Program, run: Program, both: Path, name: str) -> None:
     well(run(A))
 
     def change(content: dict[str, Any]) -> None:
@@ -345,47 +296,20 @@ def test_what_is_set_aside_lies_in_the_directory(
         refused(answer, "does not lie in the directory")
 
 
-def test_two_names_of_one_model_are_not_taken_up_together(run: Callable[..., Answer], both: Path, study: Path) -> None:
+def test_two_names_of_one_model_are_not_taken_up_together(run: Program, both: Path, study: Path) -> None:
     (study.parent / "link").symlink_to(study.parent / "gpt2")
     shutil.copytree(study.parent / "gpt2", study.parent / "copy" / "gpt2")
     well(run(A, "./copy/gpt2"))  # another name, another result
-    before = files("out")
+    before = contents("out")
     refused(run(A, B, "./copy/gpt2"), "models: ", "are both gpt2@")
-    assert files("out") == before
-
-
-def test_results_without_hashes(penchant: Program, run: Callable[..., Answer], both: Path) -> None:
-    """Version 0.1 kept no hashes of tables: a comparison with a model that was taken out is not taken for a new one."""
-
-    def change(content: dict[str, Any]) -> None:
-        content["tables"] = {}
-        for unit in content["units"]:
-            unit["files"] = {}
-
-    rewritten(both, change)
-    assert read_outcome("out").comparisons
-    well(run(A))
-    assert not read_outcome("out").comparisons
+    assert contents("out") == before
 
 
 def test_vectors_that_the_study_trains(penchant: Program, tmp_path: Path) -> None:
     """They stay where they are, and are not taken up once their text is another."""
-    home = tmp_path / "here"
-    home.mkdir()
-    text = "the rose and the tulip are lovely but the ant and the wasp are ugly in the old garden\n" * 300
-    (home / "text.txt").write_text(text)
-    sets = {"targ1": "rose tulip", "targ2": "ant wasp", "attr1": "lovely garden", "attr2": "ugly old"}
-    stimuli = {name: {"category": name, "examples": words.split()} for name, words in sets.items()}
-    (home / "stimuli.json").write_text(json.dumps(stimuli))
-    content = {
-        "study": "s",
-        "corpus": {"text": "text.txt", "language": "en"},
-        "vectors": {name: {"method": "word2vec", "size": size, "epochs": 1} for name, size in (("a b", 4), ("a_b", 5))},
-        "models": ["trained:a b", "trained:a_b"],
-        "probes": [{"weat": {"data": "stimuli.json", "resamples": 100}}],
-    }
-    (home / "s.yaml").write_text(json.dumps(content))  # which YAML holds
-    command = ("run", home / "s.yaml", "-o", "out")
+    study = trained_study(tmp_path / "here", {"a b": 4, "a_b": 5})
+    text = (tmp_path / "here" / "text.txt").read_text("utf-8")
+    command = ("run", study, "-o", "out")
     well(penchant(*command))
     before = {path: path.stat().st_mtime_ns for path in Path("out", "vectors").iterdir()}
     well(penchant(*command, "-m", "trained:a_b", "--resume"))
@@ -393,7 +317,7 @@ def test_vectors_that_the_study_trains(penchant: Program, tmp_path: Path) -> Non
     assert measured() == [["trained:a b", "trained:a_b"], [], []]
     assert {path: path.stat().st_mtime_ns for path in Path("out", "vectors").iterdir()} == before
     well(penchant(*command, "-m", "trained:a_b", "--resume"))
-    (home / "text.txt").write_text(text * 2)
+    write(tmp_path / "here" / "text.txt", text * 2)
     well(penchant(*command, "-m", "trained:a_b", "--rerun"))
     refused(penchant(*command, "--resume"), "text.txt, of which vectors/a_b.txt was made, changed", "--rerun")
     well(penchant(*command, "--rerun"))

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
+from trained import trained_study
 
 import zoo as tiny
+from builders import Zoo, contents, write, write_study
 from penchant.instruments.running import Run
 from penchant.study.results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
-Zoo = Callable[[str], Path]
 NAMES = ("../../escaped", "..", "", "con", "a b", "a_b", "A_b", "x" * 300, "x" * 299 + "/")
-
-
-def files(folder: Path) -> set[Path]:
-    return {path for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.whole
@@ -31,14 +26,9 @@ def test_models_of_like_names_have_a_directory_each(zoo: Zoo, tmp_path: Path) ->
     names = ("a model", "a_model", "A_model", "a:model")
     for name in names:  # copies, which have the same fingerprint in their names
         shutil.copytree(zoo("gpt2"), tmp_path / name)
-    (tmp_path / "pairs.tsv").write_text("good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS[:6]), "utf-8")
-    content = {
-        "study": "names",
-        "models": [str(tmp_path / name) for name in names],
-        "probes": [{"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}],
-    }
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
-    study, probes = read_study(tmp_path / "study.yaml")
+    write(tmp_path / "pairs.tsv", "good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS[:6]))
+    probe = {"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}
+    study, probes = read_study(write_study(tmp_path / "study.yaml", [tmp_path / name for name in names], probe))
     outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
     units = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["units"]
     assert len({unit["directory"].casefold() for unit in units}) == len(names)
@@ -53,30 +43,15 @@ def test_models_of_like_names_have_a_directory_each(zoo: Zoo, tmp_path: Path) ->
 @pytest.mark.whole
 def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) -> None:
     home = tmp_path / "deep" / "er"
-    home.mkdir(parents=True)
-    text = "the rose and the tulip are lovely but the ant and the wasp are ugly in the old garden\n" * 300
-    (home / "text.txt").write_text(text)
-    sets = {"targ1": "rose tulip", "targ2": "ant wasp", "attr1": "lovely garden", "attr2": "ugly old"}
-    stimuli = {name: {"category": name, "examples": words.split()} for name, words in sets.items()}
-    (home / "stimuli.json").write_text(json.dumps(stimuli))
-    content = {
-        "study": "names",
-        "corpus": {"text": "text.txt", "language": "en"},
-        "vectors": {name: {"method": "word2vec", "size": 4 + i, "epochs": 1} for i, name in enumerate(NAMES)},
-        "models": [f"trained:{name}" for name in NAMES],
-        "probes": [{"weat": {"data": "stimuli.json", "resamples": 100}}],
-    }
-    (home / "study.yaml").write_text(yaml.safe_dump(content), "utf-8")
-    study, probes = read_study(home / "study.yaml")
+    study, probes = read_study(trained_study(home, {name: 4 + i for i, name in enumerate(NAMES)}))
     outcome = run_study(study, probes, home / "out", Run.of_study(base=[home]))
     assert len(outcome.results) == len(NAMES)
-    assert files(tmp_path) == files(home / "out") | {home / name for name in ("text.txt", "stimuli.json", "study.yaml")}
+    inside = {f"deep/er/out/{name}" for name in contents(home / "out")}
+    assert set(contents(tmp_path)) == inside | {f"deep/er/{n}" for n in ("text.txt", "stimuli.json", "study.yaml")}
     made = {path.stem.casefold() for path in (home / "out" / "vectors").glob("*.txt")}
     assert len(made) == len(NAMES)
-    for i, path in enumerate(
-        sorted((home / "out" / "vectors").glob("*.txt"), key=lambda path: path.stat().st_mtime_ns)
-    ):
-        assert int(path.read_text("utf-8").split()[1]) == 4 + i
+    made_in_order = sorted((home / "out" / "vectors").glob("*.txt"), key=lambda path: path.stat().st_mtime_ns)
+    assert [int(path.read_text("utf-8").split()[1]) for path in made_in_order] == [4 + i for i in range(len(NAMES))]
     before = {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()}
     run_study(study, probes, home / "out", Run.of_study(base=[home], resume=True))  # nothing is trained again
     assert {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()} == before
@@ -93,3 +68,20 @@ def test_a_result_keeps_its_recipe_whatever_its_names_hold(tmp_path: Path) -> No
     read = read_result(tmp_path)
     assert read.signature == signature
     assert read.cautions == ("one caution", "another")
+
+
+def test_names_that_look_like_numbers(tmp_path: Path) -> None:
+    """They are the text that stands there, whatever YAML reads it as."""
+    text = """
+study: 010
+models: [1.10, {family: 7e1, revisions: {010: 0x10, 20: 1_0}}]
+names: {1.10: on}
+seed: 010
+probes:
+- minimal-pairs: {data: 2024-01-01, resamples: 0100, level: 0.950}
+"""
+    study, (probe,) = read_study(write(tmp_path / "study.yaml", text))
+    assert (study.study, study.seed, study.models) == ("010", 10, ["1.10", "7e1@0x10", "7e1@1_0"])
+    assert study.names["1.10"] == "on" and study.families == {"7e1": {"7e1@0x10": 10, "7e1@1_0": 20}}
+    settings = probe.model_dump()
+    assert (settings["data"], settings["resamples"], settings["level"]) == ("2024-01-01", 100, 0.95)

@@ -3,33 +3,28 @@ makes them anew."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import penchant as pc
 from answers import Answer
+from builders import Program, succeeded, write, write_study
 
-Program = Callable[..., Answer]
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\tb\nIt rained.\tIt rain.\tb\n"
 OLD = "made of other results than stand there now"
 
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
-    path = tmp_path / "s.yaml"
-    path.write_text(
-        "study: s\nmodels: [bundled:modern]\nprobes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n", "utf-8"
+    write(tmp_path / "pairs.tsv", PAIRS)
+    return write_study(
+        tmp_path / "s.yaml", ["bundled:modern"], {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
     )
-    return path
 
 
 def told(answer: Answer) -> str:
-    code, _, err = answer
-    assert code == 0, err
-    return " ".join(err.split())
+    return " ".join(succeeded(answer)[1].split())
 
 
 def test_what_is_old_is_told_until_it_is_made_anew(
@@ -81,8 +76,7 @@ def test_a_comparison_and_what_says_nothing_are_left_alone(penchant: Program, st
 def test_columns_that_some_instruments_lack_are_named(
     penchant: Program, study: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    more = study.read_text().replace("}}]", "}}, {cloze: {data: early-modern-60, resamples: 100}}]")
-    study.write_text(more, "utf-8")
+    write(study, study.read_text("utf-8") + "- cloze: {data: early-modern-60, resamples: 100}\n")
     told(penchant("run", study, "-o", "out"))
     said = told(penchant("export", "out", "--to", "latex", "--columns", "A=U,model"))
     assert "note: cloze has no column 'A=U'" in said and "minimal-pairs has no" not in said

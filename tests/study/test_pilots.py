@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import Answer, refused
+from answers import refused
+from builders import Program, succeeded
 from penchant.corpus.sampling import spread
 from penchant.errors import StudyError
 from penchant.instruments.registry import instruments
@@ -23,7 +23,6 @@ from penchant.study.results import read_outcome
 from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
-Program = Callable[..., Answer]
 NAMES = sorted(instruments())
 MODELS = {"weat": ["vectors.txt"], "vector-bias": ["first.txt"]}
 LISTED = ("weat", "seat", "ceat", "logprob-bias")
@@ -93,8 +92,7 @@ def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> N
 
 
 def test_the_sample_is_of_every_group_and_is_marked_everywhere(penchant: Program, study: Path, tmp_path: Path) -> None:
-    code, out, err = penchant("run", study, "-o", "out", "--limit", "6", "--probe", "minimal-pairs")
-    assert code == 0, err
+    out, err = succeeded(penchant("run", study, "-o", "out", "--limit", "6", "--probe", "minimal-pairs"))
     (result,) = read_outcome(tmp_path / "out").results.values()
     assert result.items["paradigm"].value_counts(sort=True)["count"].to_list() == [3, 3]
     assert result.signature["limit"] == "6"
@@ -129,8 +127,7 @@ def test_a_limit_replaces_those_of_the_file(study: Path) -> None:
 
 def test_dtype_and_device_and_probes(penchant: Program, study: Path, tmp_path: Path) -> None:
     options = ("--dtype", "bfloat16", "--device", "cpu", "--probe", "cloze", "--limit", "2")
-    code, _, err = penchant("run", study, "-o", "out", *options)
-    assert code == 0, err
+    succeeded(penchant("run", study, "-o", "out", *options))
     ((place, _), result), *others = read_outcome(tmp_path / "out").results.items()
     assert (place, result.signature["dtype"], others) == ("cloze", "bfloat16", [])
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
 
-from answers import Answer, refused
+from answers import refused
+from builders import Program
 from paths import SHARED, needs_shared
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.registry import instruments
 from penchant.study.catalogue import PUBLIC_SETS, PublicSet, public_sets
 from penchant.tables.documents import read_yaml
-
-Penchant = Callable[..., Answer]
 
 
 def test_every_fact_is_there() -> None:
@@ -33,7 +31,7 @@ def test_every_fact_is_there() -> None:
         assert (each.redistribution == "non-commercial") == ("NC" in each.licence), each.name
 
 
-def test_they_are_listed(penchant: Penchant) -> None:
+def test_they_are_listed(penchant: Program) -> None:
     code, out, err = penchant("list", "data")
     assert (code, err) == (0, "")
     rows = {line.split("  ")[0]: line for line in out.splitlines()}
@@ -42,7 +40,7 @@ def test_they_are_listed(penchant: Penchant) -> None:
     assert "is unclear" in rows["JBLiMP"] and "must not be used or passed on commercially" in rows["QFrBLiMP"]
 
 
-def test_they_are_listed_as_json(penchant: Penchant) -> None:
+def test_they_are_listed_as_json(penchant: Program) -> None:
     code, out, err = penchant("list", "data", "--format", "json")
     assert (code, err) == (0, "")
     rows = {row["name"]: row for row in json.loads(out)}

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 import penchant as pc
+from builders import Zoo
 from penchant.engine.scorer import language_model
 from penchant.records import Signature
 from penchant.study import api
 from penchant.tables.cautions import name_cautions
 from penchant.tables.missing import missing_cautions, missing_word
 
-Zoo = Callable[[str], Path]
 PAIRS = [("the cat sleeps", "the cat sleep"), ("the dog runs", "the dog run")]
 
 

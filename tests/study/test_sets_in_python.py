@@ -15,6 +15,7 @@ import yaml
 from polars.testing import assert_frame_equal
 
 import penchant
+from builders import succeeded
 from given_data import LISTS
 
 pc: Any = penchant
@@ -131,8 +132,7 @@ def test_a_header_among_the_rows_is_refused_wherever_it_stands(rows: list[tuple[
 
 def test_a_saved_result_gives_a_sheet(lm: Any, tmp_path: Path, penchant: Any) -> None:
     pc.Cloze(SENTENCES, k=3).run(lm).save(tmp_path / "saved")
-    code, out, err = penchant("ratings", "export", tmp_path / "saved")
-    assert code == 0, err
+    out, _ = succeeded(penchant("ratings", "export", tmp_path / "saved"))
     assert out.startswith("sentence,text,word,filled,scale,rater,rating")
 
 

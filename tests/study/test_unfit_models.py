@@ -14,11 +14,10 @@ import yaml
 import zoo as tiny
 from answers import Answer, refused
 from brute_associations import write_set
+from builders import Program, Zoo, succeeded
 from hub_server import NAME, Hub, changed, files
 from penchant.study.manifest import read_manifest
 
-Program = Callable[..., Answer]
-Zoo = Callable[[str], Path]
 PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n"
 LISTS = {
     "x": ["teacher", "nurse", "doctor"],
@@ -227,8 +226,7 @@ def test_all_problems_are_told_at_once(
 
 def test_what_is_skipped_stays_skipped(penchant: Program, study: Callable[..., Path]) -> None:
     path = study(["v.txt", "./bert", "./bert-headless"], OF_WORDS, OF_PAIRS, OF_SENTENCES)
-    code, _, err = penchant("run", path, "-o", "out")
-    assert code == 0, err
+    succeeded(penchant("run", path, "-o", "out"))
     manifest = read_manifest(Path("out") / "manifest.json")
     assert {(skip.probe, skip.spec) for skip in manifest.skipped} == {
         ("minimal-pairs", "v.txt"),
@@ -329,6 +327,5 @@ def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
 
     monkeypatch.setattr(check, "_texts", counting)
     monkeypatch.setattr(Probe, "run", changing)
-    code, _, err = penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out")
-    assert code == 0, err
+    succeeded(penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"))
     assert read == [4, 4, 0, 4 if changes else 0]

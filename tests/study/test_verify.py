@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Penchant = Callable[..., tuple[int, str, str]]
+from builders import Program, Zoo, write, write_study
 
 
 @pytest.fixture
-def out(penchant: Penchant, zoo: Callable[[str], Path], tmp_path: Path) -> Path:
+def out(penchant: Program, zoo: Zoo, tmp_path: Path) -> Path:
     """The results of a small study, with its data and model beside it."""
     shutil.copytree(zoo("gpt2"), tmp_path / "model")
     pairs = ({"good": f"The cats of {i} sleep.", "bad": f"The cats of {i} sleeps."} for i in range(8))
-    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
-    (tmp_path / "s.yaml").write_text("study: s\nmodels: [./model]\nprobes: [minimal-pairs: {data: pairs.jsonl}]\n")
+    write(tmp_path / "pairs.jsonl", "".join(json.dumps(pair) + "\n" for pair in pairs))
+    write_study(tmp_path / "s.yaml", ["./model"], {"minimal-pairs": {"data": "pairs.jsonl", "resamples": 100}})
     assert penchant("run", "s.yaml", "-o", "out")[0] == 0
     return tmp_path / "out"
 
@@ -29,14 +28,14 @@ def unit(out: Path) -> Path:
     return found
 
 
-def test_all_that_is_here_is_the_same(out: Path, penchant: Penchant) -> None:
+def test_all_that_is_here_is_the_same(out: Path, penchant: Program) -> None:
     code, told, err = penchant("verify", out)
     assert (code, err, told.count("\n")) == (0, "", 1)
     assert "4 result files, 1 data file, 1 model" in told
 
 
 @pytest.mark.parametrize("name", ["pairs.jsonl", "model/config.json", "model/model.safetensors", "out/manifest.json"])
-def test_a_changed_file_is_named(out: Path, penchant: Penchant, name: str) -> None:
+def test_a_changed_file_is_named(out: Path, penchant: Program, name: str) -> None:
     file = out.parent / name
     before = file.stat()
     content = bytearray(file.read_bytes())
@@ -50,7 +49,7 @@ def test_a_changed_file_is_named(out: Path, penchant: Penchant, name: str) -> No
 @pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json"])
 @pytest.mark.parametrize("command", [["report"], ["export", "--to", "csv"], ["verify"]])
 def test_an_edited_result_is_refused_from_its_own_folder_too(
-    out: Path, penchant: Penchant, table: str, command: list[str]
+    out: Path, penchant: Program, table: str, command: list[str]
 ) -> None:
     file = unit(out) / table
     file.write_bytes(file.read_bytes() + b" ")
@@ -59,19 +58,16 @@ def test_an_edited_result_is_refused_from_its_own_folder_too(
         assert (code, told) == (2, "") and table in err
 
 
-def test_what_is_not_here_is_said(out: Path, penchant: Penchant) -> None:
+def test_what_is_not_here_is_said_and_a_result_that_is_gone_is_a_change(out: Path, penchant: Program) -> None:
     (out.parent / "pairs.jsonl").unlink()
     shutil.rmtree(out.parent / "model")
     code, told, _ = penchant("verify", out)
     assert code == 0 and "pairs.jsonl" in told and "model" in told.partition("not here")[2]
-
-
-def test_a_result_that_is_gone_is_a_change(out: Path, penchant: Penchant) -> None:
     (unit(out) / "items.parquet").unlink()
     assert penchant("verify", out)[0] == 2
 
 
-def test_a_report_that_is_a_pipe_is_not_waited_for(out: Path, penchant: Penchant) -> None:
+def test_a_report_that_is_a_pipe_is_not_waited_for(out: Path, penchant: Program) -> None:
     (out / "report.html").unlink()
     os.mkfifo(out / "report.html")
     assert penchant("report", out, "-o", "page.html")[0] == 0
