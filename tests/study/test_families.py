@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 from answers import refused
-from builders import Program, Zoo, succeeded
+from builders import Program, Zoo, succeeded, write
 from penchant.instruments.running import Run
 from penchant.study.checkpoints import step_in
 from penchant.study.results import read_outcome
@@ -22,35 +23,32 @@ WORDS = ("cats", "dogs", "birds", "teachers", "doctors", "mice", "boys", "nurses
 
 
 def written(folder: Path, models: str) -> Path:
-    file = folder / "s.yaml"
-    file.write_text(STUDY.format(models=models), "utf-8")
-    (folder / "pairs.jsonl").write_text(
-        "".join(
-            f'{{"sentence_good": "The {word} {verb}.", "sentence_bad": "The {word} {verb}s.", "UID": "{name}", '
-            f'"linguistics_term": "agreement", "pairID": "{word}-{verb}"}}\n'
-            for name, verbs in (("first", ("run", "sing")), ("second", ("see", "go")))
-            for word in WORDS
-            for verb in verbs
-        ),
-        "utf-8",
+    pairs = (
+        {
+            "sentence_good": f"The {word} {verb}.",
+            "sentence_bad": f"The {word} {verb}s.",
+            "UID": name,
+            "linguistics_term": "agreement",
+            "pairID": f"{word}-{verb}",
+        }
+        for name, verbs in (("first", ("run", "sing")), ("second", ("see", "go")))
+        for word in WORDS
+        for verb in verbs
     )
-    return file
+    write(folder / "pairs.jsonl", "".join(json.dumps(pair) + "\n" for pair in pairs))
+    return write(folder / "s.yaml", STUDY.format(models=models))
 
 
 def read(folder: Path, models: str) -> Study:
     return read_study(written(folder, models))[0]
 
 
-def test_steps_of_revisions_are_read_from_their_names(tmp_path: Path) -> None:
+def test_steps_are_read_from_names_of_revisions_or_given(tmp_path: Path) -> None:
     study = read(tmp_path, "[bundled:modern, {family: some/pythia, revisions: [step1000, step0, step512]}]")
     assert study.models == ["bundled:modern", "some/pythia@step0", "some/pythia@step512", "some/pythia@step1000"]
-    assert study.families == {
-        "pythia": {"some/pythia@step0": 0, "some/pythia@step512": 512, "some/pythia@step1000": 1000}
-    }
+    steps = {"some/pythia@step0": 0, "some/pythia@step512": 512, "some/pythia@step1000": 1000}
+    assert study.families == {"pythia": steps}
     assert study.names["some/pythia@step512"] == "pythia@512"
-
-
-def test_steps_may_be_given(tmp_path: Path) -> None:
     study = read(tmp_path, "[{family: some/olmo, revisions: {2000: main, 10: early}}]")
     assert study.families == {"olmo": {"some/olmo@early": 10, "some/olmo@main": 2000}}
 
@@ -72,8 +70,7 @@ def test_a_step_in_a_name(name: str, step: int) -> None:
 
 def directories(folder: Path, *names: str) -> None:
     for name in names:
-        (folder / name).mkdir(parents=True)
-        (folder / name / "config.json").write_text("{}", "utf-8")
+        write(folder / name / "config.json", "{}")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,10 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from builders import Program, Zoo
+from builders import Program, Zoo, write, write_study
+from penchant.instruments.running import Run
+from penchant.study.run import run_study
+from penchant.study.spec import read_study
 
 PAIRS = "good\tbad\tgroup\n" + "".join(
     f"The {noun} {verb}.\tThe {noun} {verb}s.\t{noun[0]}\n"
@@ -29,19 +32,11 @@ def flipped(data: bytes, bits: int, draw: random.Random) -> bytes:
 @pytest.fixture(scope="module")
 def whole(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of pairs and a cloze study with one tiny model each way, and the cache that they filled."""
-    from penchant.instruments.running import Run
-    from penchant.study.run import run_study
-    from penchant.study.spec import read_study
-
     folder = tmp_path_factory.mktemp("flips")
-    (folder / "pairs.tsv").write_text(PAIRS, "utf-8")
-    (folder / "s.yaml").write_text(
-        f"study: s\nmodels: ['{zoo('bert')}', '{zoo('gpt2')}']\n"
-        "probes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n",
-        "utf-8",
-    )
-    spec, probes = read_study(folder / "s.yaml")
-    run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=folder / "cache.sqlite"))
+    write(folder / "pairs.tsv", PAIRS)
+    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
+    study = write_study(folder / "s.yaml", [zoo("bert"), zoo("gpt2")], probe)
+    run_study(*read_study(study), folder / "out", Run.of_study(base=[folder], cache=folder / "cache.sqlite"))
     return folder
 
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import zoo as tiny
 from answers import Answer, refused
 from brute_associations import write_set
-from builders import Program, Zoo, succeeded
+from builders import Program, Zoo, contents, succeeded, write, write_study
 from hub_server import NAME, Hub, changed, files
 from penchant.study.manifest import read_manifest
 
@@ -50,13 +49,7 @@ def here(zoo: Zoo, tmp_path: Path) -> Path:
 @pytest.fixture
 def study(here: Path) -> Callable[..., Path]:
     """Write a study of models and probes."""
-
-    def write(models: list[str], *probes: dict[str, Any]) -> Path:
-        path = here / "s.yaml"
-        path.write_text(yaml.safe_dump({"study": "s", "models": models, "probes": list(probes)}), "utf-8")
-        return path
-
-    return write
+    return lambda models, *probes: write_study(here / "s.yaml", models, *probes)
 
 
 @pytest.fixture
@@ -83,95 +76,51 @@ def lines(answer: Answer) -> list[str]:
     return err.splitlines()
 
 
-def damaged(here: Path, how: str) -> str:
-    """A directory or file that is no model."""
-    place = here / "other"
-    shutil.copytree(here / "bert", place)
-    match how:
-        case "no config":
-            (place / "config.json").unlink()
-        case "no weights":
-            (place / "model.safetensors").unlink()
-        case "pickled weights":
-            (place / "model.safetensors").rename(place / "pytorch_model.bin")
-        case "no tokenizer":
-            for file in place.glob("*token*"):
-                file.unlink()
-        case "an encoder-decoder":
-            (place / "config.json").write_text('{"model_type": "t5"}', "utf-8")
-        case "an adapter":
-            (place / "adapter_config.json").write_text("{}", "utf-8")
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "the directory holds no config.json": lambda model: (model / "config.json").unlink(),
+    "there are no safetensors weights": lambda model: (model / "model.safetensors").unlink(),
+    "are no safetensors": lambda model: (model / "model.safetensors").rename(model / "pytorch_model.bin"),
+    "": lambda model: [file.unlink() for file in model.glob("*token*")],
+    "is an encoder-decoder": lambda model: write(model / "config.json", '{"model_type": "t5"}'),
+    "is an adapter": lambda model: write(model / "adapter_config.json", "{}"),
+}
+
+
+def damaged(here: Path, told: str) -> str:
+    """A directory that is no model, by what is said of it."""
+    DAMAGE[told](shutil.copytree(here / "bert", here / "other"))
     return "./other"
 
 
-@pytest.mark.parametrize(
-    ("how", "told"),
-    [
-        ("no config", "the directory holds no config.json"),
-        ("no weights", "there are no safetensors weights"),
-        ("pickled weights", "there are no safetensors weights"),
-        ("no tokenizer", ""),
-        ("an encoder-decoder", "is an encoder-decoder"),
-        ("an adapter", "is an adapter"),
-    ],
-)
+@pytest.mark.parametrize("told", DAMAGE)
 def test_a_directory_that_is_no_model(
-    penchant: Program, here: Path, study: Callable[..., Path], measured: list[str], how: str, told: str
+    penchant: Program, here: Path, study: Callable[..., Path], measured: list[str], told: str
 ) -> None:
-    refused(penchant("run", study(["./bert", damaged(here, how)], OF_PAIRS), "-o", "out"), "other: ", told)
+    refused(penchant("run", study(["./bert", damaged(here, told)], OF_PAIRS), "-o", "out"), "other: ", told)
     assert measured == []
     assert not Path("out").exists()
+
+
+BY_PLL = {"minimal-pairs": {"data": "pairs.tsv", "method": "pll"}}
+BY_FILL = {"cloze": {"data": "early-modern-60", "method": "fill"}}
 
 
 @pytest.mark.parametrize(
     ("models", "probes", "told"),
     [
-        (["./bert", "./missing"], [OF_PAIRS], ["missing: no such file or directory"]),
-        (["./bert", "nobody/missing"], [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be fetched"]),
-        (["./bert", "bundled:moden"], [OF_PAIRS], ["bundled:moden: no bundled model of that name"]),
-        (
-            ["./bert", "./gpt2"],
-            [OF_MASKS],
-            ["./gpt2: no probe of the study reads causal models", "logprob-bias reads masked models"],
-        ),
-        (
-            ["./bert", "v.txt"],
-            [OF_PAIRS],
-            [
-                "v.txt: no probe of the study reads static word vectors",
-                "minimal-pairs reads masked models and causal models",
-            ],
-        ),
-        (
-            ["./bert", "./gpt2"],
-            [{"minimal-pairs": {"data": "pairs.tsv", "method": "pll"}}],
-            ["minimal-pairs with ./gpt2: method 'pll' is for masked models and ./gpt2 is causal", "use lp"],
-        ),
-        (
-            ["bundled:modern", "./gpt2"],
-            [{"cloze": {"data": "early-modern-60", "method": "fill"}}],
-            ["cloze with ./gpt2: ./gpt2 is causal and cannot fill a gap", "use method lp"],
-        ),
-        (
-            ["./bert", "pairs.tsv"],
-            [OF_PAIRS],
-            ["pairs.tsv: is neither a model directory, a GGUF file nor word vectors"],
-        ),
-        (["./bert", "words.txt"], [OF_PAIRS, OF_WORDS], ["words.txt: is not a file of word vectors"]),
-        (
-            ["./bert", "./bert-headless"],
-            [OF_PAIRS],
-            [
-                "./bert-headless: no word probabilities: the checkpoint has no trained weights",
-                "minimal-pairs reads",
-            ],
-        ),
-        (
-            ["./bert", "./gpt2"],
-            [OF_PAIRS, OF_WORDS],
-            ["no model of the study fits weat", "not ./bert (masked), ./gpt2"],
-        ),
-        (["./bert", "./link"], [OF_PAIRS], ["models: './bert' and './link' are both bert@"]),
+        ("./bert ./missing", [OF_PAIRS], ["missing: no such file or directory"]),
+        ("./bert nobody/missing", [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be fetched"]),
+        ("./bert bundled:moden", [OF_PAIRS], ["bundled:moden: no bundled model of that name"]),
+        ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe of the study reads causal", "logprob-bias reads masked"]),
+        ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe of the study reads static", "minimal-pairs reads masked"]),
+        ("./bert ./gpt2", [BY_PLL], ["minimal-pairs with ./gpt2: method 'pll' is for masked models", "use lp"]),
+        ("bundled:modern ./gpt2", [BY_FILL], ["cloze with ./gpt2: ./gpt2 is causal", "use method lp"]),
+        ("./bert pairs.tsv", [OF_PAIRS], ["pairs.tsv: is neither a model directory, a GGUF file nor word vectors"]),
+        ("./bert words.txt", [OF_PAIRS, OF_WORDS], ["words.txt: is not a file of word vectors"]),
+        ("./bert ./bert-headless", [OF_PAIRS], ["./bert-headless: no word probabilities", "minimal-pairs reads"]),
+        ("./bert ./gpt2", [OF_PAIRS, OF_WORDS], ["no model of the study fits weat", "not ./bert (masked), ./gpt2"]),
+        ("v.txt", [OF_PAIRS, OF_WORDS], ["no model of the study fits minimal-pairs", "static"]),
+        ("./bert ./link", [OF_PAIRS], ["models: './bert' and './link' are both bert@"]),
     ],
 )
 def test_a_second_model_that_does_not_fit(
@@ -179,13 +128,13 @@ def test_a_second_model_that_does_not_fit(
     here: Path,
     study: Callable[..., Path],
     measured: list[str],
-    models: list[str],
+    models: str,
     probes: list[dict[str, Any]],
     told: list[str],
 ) -> None:
-    (here / "words.txt").write_text("some words\nand more\n", "utf-8")
+    write(here / "words.txt", "some words\nand more\n")
     (here / "link").symlink_to(here / "bert")
-    refused(penchant("run", study(models, *probes), "-o", "out"), *told)
+    refused(penchant("run", study(models.split(), *probes), "-o", "out"), *told)
     assert measured == []
     assert not Path("out").exists()
 
@@ -198,6 +147,7 @@ def test_texts_that_the_second_model_cannot_read(
         penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"),
         "minimal-pairs with ./bert: not fit to be measured here (unknown tokens)",
         "pairs.tsv, line 4",
+        "penchant check",
     )
     assert measured == []
     (here / "pairs.tsv").write_text("good\tbad\n" + f"{'cats ' * 100}\tcats\n", "utf-8")
@@ -210,9 +160,8 @@ def test_texts_that_the_second_model_cannot_read(
 def test_all_problems_are_told_at_once(
     penchant: Program, here: Path, study: Callable[..., Path], measured: list[str]
 ) -> None:
-    probe = {"minimal-pairs": {"data": "pairs.tsv", "method": "pll"}}
-    models = ["./bert", "./missing", "v.txt", "./gpt2", damaged(here, "no config")]
-    told = lines(penchant("run", study(models, probe), "-o", "out"))
+    models = ["./bert", "./missing", "v.txt", "./gpt2", damaged(here, "the directory holds no config.json")]
+    told = lines(penchant("run", study(models, BY_PLL), "-o", "out"))
     assert len(told) == 4
     parts = ("missing: no such", "v.txt: no probe", "minimal-pairs with ./gpt2: method", "other: the directory")
     for line, part in zip(told, parts, strict=True):
@@ -236,22 +185,21 @@ def test_what_is_skipped_stays_skipped(penchant: Program, study: Callable[..., P
         ("minimal-pairs", "./bert-headless"),
     }
     assert len(manifest.units) == 4
-    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
+    before = contents("out")
     without = ("-m", "./bert", "-m", "./bert-headless", "-o", "out", "--resume")
     refused(penchant("run", path, *without), "no model of the study fits weat", "(masked)", "(encoder)")
-    assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before
+    assert contents("out") == before
 
 
 def test_only_what_is_not_finished_is_looked_at(penchant: Program, here: Path, study: Callable[..., Path]) -> None:
     path = study(["./bert", "./gpt2"], OF_PAIRS)
     assert penchant("run", path, "-o", "out")[0] == 0
-    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
     shutil.rmtree(here / "gpt2")
     assert penchant("run", path, "-o", "out", "--resume")[0] == 0
-    before |= {file: file.read_bytes() for file in before if file.name in ("manifest.json", "report.html")}
+    before = contents("out")
     told = lines(penchant("run", path, "-m", "./bert", "-m", "./missing", "-m", "v.txt", "-o", "out", "--resume"))
     assert len(told) == 2
-    assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before
+    assert contents("out") == before
 
 
 def test_looking_at_a_model_of_the_hub_fetches_no_weights(

@@ -1,8 +1,4 @@
-"""The command line: `penchant COMMAND`. Data goes to stdout; messages and progress go to stderr.
-
-Exit codes: 0 success, 2 bad input or usage (one line: what, where, what to do), 1 an internal error.
-Heavy imports are made inside the commands, so that `penchant --help` stays quick.
-"""
+"""The command line: `penchant COMMAND`, with exit codes 0, 2 (bad input or usage, in one line) and 1 (our fault)."""
 
 from __future__ import annotations
 
@@ -19,8 +15,8 @@ import typer.main
 from typer.core import TyperOption
 
 from penchant._version import __version__
-from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
-from penchant.cli.console import ReaderGoneError, command, note, say, to_stdout, write
+from penchant.cli import checking, corpus, pairs, rate, ratings, report, scoring, study, surprisal, vectors
+from penchant.cli.console import ReaderGoneError, command, note, say, say_notes, to_stdout, write
 from penchant.collector import left_at_exit
 from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, machine_error, of_machine
 
@@ -58,7 +54,7 @@ _COMMANDS = (
     ("report", report.report),
     ("compare", report.compare),
     ("verify", report.verify),
-    ("export", export.export),
+    ("export", report.export),
     ("score", scoring.score),
     ("surprisal", surprisal.surprisal),
     ("fill", scoring.fill),
@@ -82,21 +78,17 @@ for _name, _group in _GROUPS:
     app.add_typer(_group, name=_name)
 
 
-_COMPLETION = ("install_completion", "show_completion")
-"""Options of the command parser that the help leaves out, as it names the first at its end."""
-
-
 def _program() -> Callable[..., object]:
-    """The command line as it is run."""
+    """The command line, whose help names the options for completion at its end only."""
     command = typer.main.get_command(app)
     for option in command.params:
-        if option.name in _COMPLETION and isinstance(option, TyperOption):
+        if option.name in ("install_completion", "show_completion") and isinstance(option, TyperOption):
             option.hidden = True
     return command
 
 
 def main() -> NoReturn:
-    """Run the program: execute a command and turn errors into one line and an exit code."""
+    """Run a command, and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
     left_at_exit()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look for them in every package installed
@@ -142,7 +134,6 @@ _RESUMED = ("run", "corpus extract", "score")
 
 
 def _next_step(words: list[str]) -> str:
-    """How to go on with an interrupted command, where it has results of its own to go on with."""
     writes = any(word.startswith("-o") or word.partition("=")[0] == "--out" for word in words)
     if not (writes and any(" ".join(words).startswith(name) for name in _RESUMED)):
         return ""
@@ -151,7 +142,6 @@ def _next_step(words: list[str]) -> str:
 
 
 def _open_streams() -> None:
-    """Prepare the standard streams, which a caller may have closed. Raises OutputError."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (as long as the program runs)
     if sys.stdout is None:
@@ -197,7 +187,6 @@ _REPORT = "run again with --debug and report it"
 
 
 def _of_an_instrument(error: Exception) -> str:
-    """Say which instrument of another package an error is of, if the registry was loaded."""
     if "penchant.instruments.registry" not in sys.modules:
         return ""
     from penchant.instruments.faults import fault
@@ -206,11 +195,9 @@ def _of_an_instrument(error: Exception) -> str:
 
 
 def _report_unusable_instruments() -> None:
-    """Name the installed instruments that cannot be used, if the registry was loaded."""
     registry = sys.modules.get("penchant.instruments.registry")
     if registry is not None:
-        for line in registry.left_out():
-            say(f"note: {line}")
+        say_notes(registry.left_out())
 
 
 if __name__ == "__main__":

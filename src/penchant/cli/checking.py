@@ -77,13 +77,11 @@ def audit(
 
 
 def _caution(pair_sets: Sequence[PairSet]) -> None:
-    """Say what may be wrong with the pairs themselves."""
     for caution in (caution for pairs in pair_sets for caution in pairs.cautions):
         note(caution)
 
 
 def _of_pairs(pair_sets: Sequence[PairSet]) -> dict[str, str]:
-    """The row about the pairs themselves."""
     told = [caution for pairs in pair_sets for caution in pairs.cautions]
     if not told:
         return {"check": "pairs", "verdict": "pass", "detail": "no cautions"}

@@ -1,16 +1,11 @@
-"""Output of the command line: tables and messages; progress is from `penchant.progress`.
-
-Data goes to stdout; messages and progress go to stderr. Names and texts come
-from files and models, so whatever is for reading passes `write` or `say`, which show the characters that would act on a
-terminal. What is for programs passes `emit`, which keeps every character of it unless stdout is a terminal.
-"""
+"""Output of the command line: data on standard output, messages and progress on standard error."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,13 +27,14 @@ class ReaderGoneError(Exception):
     """The reader of standard output has closed it (as `| head` does), which is not an error."""
 
 
-def check_format(format: str) -> None:
-    """Raise MethodError for a format that `print_frame` does not know."""
-    if format not in FORMATS:
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, FORMATS))
+def check_format(format: str, known: Collection[str] = FORMATS) -> None:
+    """Raise MethodError for a format that is not known, by default to `print_frame`."""
+    if format not in known:
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, known))
 
 
 def print_frame(frame: pl.DataFrame, format: str) -> None:
+    """Write a table to standard output in one of the `FORMATS`."""
     from penchant.report.tables import aligned
 
     check_format(format)
@@ -54,8 +50,8 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
 
 
 def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
-    """A frame as tab-separated values for programs: cells are quoted as in CSV where they hold tabs, quotes or line
-    breaks, as pandas, R and polars read them back, and neither escaped nor guarded, so that no character changes."""
+    """Return a frame as tab-separated values for programs: cells that hold tabs, quotes or line breaks are quoted as in
+    CSV, and no character is escaped or guarded."""
     import polars.selectors as cs
 
     # Polars does not see that a lone carriage return needs quotes.
@@ -64,21 +60,20 @@ def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
 
 
 def _csv(frame: pl.DataFrame) -> str:
-    """A frame as CSV that a spreadsheet opens: all texts are quoted, and none is a formula."""
     from penchant.tables.spreadsheets import for_spreadsheets
 
     return for_spreadsheets(frame.fill_nan(None)).write_csv(quote_style="non_numeric")
 
 
 def write(text: str) -> None:
-    """Write lines for people to standard output."""
+    """Write lines for people to standard output, with the characters visible that would act on a terminal."""
     with _failures_told():
         sys.stdout.write(visible(text) + "\n")
 
 
 def command(words: Iterable[str]) -> str:
-    """A command as it can be pasted into a shell: a word that holds bytes that are no text, or characters that act on a
-    terminal, as $'…' with their codes, which bash, zsh and ksh understand."""
+    """Return a command as it can be pasted into bash, zsh or ksh, with $'…' for words that hold bytes that are no text
+    or characters that act on a terminal."""
     return " ".join(_as_codes(word) if visible(word) != word or "\n" in word else shlex.quote(word) for word in words)
 
 
@@ -90,16 +85,21 @@ def _as_codes(word: str) -> str:
 
 
 def note(text: str) -> None:
-    """Write a remark to standard error, wrapped as what was found is, so that both are read on one screen; names and
-    paths that are wider stay whole."""
+    """Write a remark to standard error, wrapped to the width of the terminal; wider names and paths stay whole."""
     from penchant.report.terminal import columns, wrapped
 
     for line in wrapped(one_line(text), columns(), "note: ", whole=True):
         sys.stderr.write(line + "\n")
 
 
+def say_notes(notes: Iterable[str]) -> None:
+    """Write remarks to standard error, each as one line."""
+    for text in notes:
+        say(f"note: {text}")
+
+
 def emit(text: str) -> None:
-    """Write data to standard output: unchanged, but visible where a terminal would obey it."""
+    """Write data to standard output, unchanged unless that is a terminal, which might obey it."""
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 

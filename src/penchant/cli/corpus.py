@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, emit, note, print_frame, say, to_stdout, tsv
+from penchant.cli.console import (
+    FormatOption,
+    bars,
+    check_format,
+    emit,
+    note,
+    print_frame,
+    say,
+    say_notes,
+    to_stdout,
+    tsv,
+)
 from penchant.cli.options import CpusOption, ModelOption, OnOption, TrustOption, place
 from penchant.collector import uncollected
 from penchant.counting import counted
@@ -80,22 +91,17 @@ OtherWords = Annotated[
 
 
 def _read_stimuli(data: list[Path]) -> StimulusSet:
-    """Read the stimuli of the `--data` options; bundled sets are found by name."""
     from penchant.corpus.stimuli import read_stimuli
 
-    return read_stimuli([path if exists(path) else _bundled(path) for path in data])
+    if not all(exists(path) for path in data):  # else the instrument is not needed
+        from penchant.instruments.associations.probe import Association
 
-
-def _bundled(name: Path) -> Path:
-    """A set that comes with the instrument, whose code is imported for that alone. Raises DataError."""
-    from penchant.instruments.associations.probe import Association
-
-    return Association.find(name)
+        data = [path if exists(path) else Association.find(path) for path in data]
+    return read_stimuli(data)
 
 
 @contextmanager
 def _searchers(where: Place | None) -> Iterator[ByFile | None]:
-    """Who searches whole files on a cluster, if that is asked for."""
     if where is None:
         yield None
         return
@@ -105,6 +111,14 @@ def _searchers(where: Place | None) -> Iterator[ByFile | None]:
 
     with joined(where), closing(Pool(where, None, say=note)) as pool:
         yield searched_by(pool)
+
+
+@contextmanager
+def _megabytes() -> Iterator[Callable[[float, float], None]]:
+    """Show how many bytes of the text are read."""
+    with bars("MB") as bar:
+        advance = bar("corpus")
+        yield lambda done, total: advance(done / 1e6, total / 1e6)
 
 
 @corpus.command("extract")
@@ -129,6 +143,7 @@ def extract(
     """Find every form of every stimulus, and keep a sample of the occurrences of each."""
     from penchant.corpus.extraction import extract as extract_occurrences
     from penchant.corpus.search import extraction
+    from penchant.corpus.sentence_table import counts, notes
     from penchant.corpus.text_files import find_texts
     from penchant.corpus.workers import worthwhile
 
@@ -144,8 +159,7 @@ def extract(
         seed=seed,
     )
     files = find_texts(texts)
-    with bars("MB") as bar, _searchers(place(on, workers if on else None, cpus, 0.0)) as by_file:
-        advance = bar("corpus")
+    with _megabytes() as progress, _searchers(place(on, workers if on else None, cpus, 0.0)) as by_file:
         record = extract_occurrences(
             settings,
             files,
@@ -153,18 +167,10 @@ def extract(
             workers=workers or worthwhile(files),
             by_file=by_file,
             resume=resume,
-            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+            progress=progress,
         )
-    _tell(record, out)
-
-
-def _tell(record: dict[str, Any], out: Path) -> None:
-    """Show what an extraction found."""
-    from penchant.corpus.sentence_table import counts, notes
-
     print_frame(counts(record, "segment"), "table")
-    for remark in notes(record):
-        say(f"note: {remark}")
+    say_notes(notes(record))
     say(f"sentences: {out}")
 
 
@@ -190,22 +196,20 @@ def unigrams(
     if out is not None:
         refuse_target(out, files)
     name, tokenizer = load_tokenizer(model, trust_remote_code=trust_remote_code)
-    with bars("MB") as bar:
-        advance = bar("corpus")
+    with _megabytes() as progress:
         found = count_unigrams(
             tokenizer,
             name,
             files,
             layout=checked,
             field=field,
-            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+            progress=progress,
         )
     if out is None:
         emit(tsv(found.table(tokenizer)))
     else:
         write_unigrams(found, tokenizer, out)
-    for remark in found.notes():
-        say(f"note: {remark}")
+    say_notes(found.notes())
     if out is not None:
         say(f"unigrams: {out}")
 
@@ -278,8 +282,7 @@ def lint(
     files = find_texts(texts) if texts else []
     check_by(by, counted=bool(files))
     check_format(format)
-    with bars("MB") as bar:
-        advance = bar("corpus")
+    with _megabytes() as progress:
         result = usage(
             stimuli,
             files,
@@ -287,8 +290,7 @@ def lint(
             layout=layout,
             field=field,
             workers=workers or worthwhile(files),
-            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+            progress=progress,
         )
     print_frame(table(result, by), format)  # type: ignore[arg-type]  # check_by checked it
-    for remark in notes(result):
-        say(f"note: {remark}")
+    say_notes(notes(result))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
-from penchant.cli.console import bars, emit, print_frame, say
+from penchant.cli.console import bars, emit, print_frame, say, say_notes
 from penchant.cli.options import CacheOption, DeviceOption, PickleOption, cache_path, load_language_model
 from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from penchant.grammar.grammar import Grammar
     from penchant.instruments.minimal_pairs.data import PairSet
     from penchant.instruments.minimal_pairs.making import FairSet
     from penchant.models.load import LanguageModel
@@ -59,14 +60,10 @@ def generate(
     trust_remote_code: Remote = False,
 ) -> None:
     """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
-    from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.making import Counters, generated
 
     _refuse(out, [])
-    source = read_grammar(find_grammar(grammar))
-    names = list(dict.fromkeys(paradigms or source.paradigms))
-    for name in names:
-        source.drawing(name)  # reject unknown names before loading tokenizers
+    source, names = _grammar(grammar, paradigms)
     counters = Counters.of(tokenizer or [], trust_remote_code=trust_remote_code)
     _output(generated(source, names, n, counters, seed=seed, checks=checks), out)
 
@@ -142,17 +139,13 @@ def controversial(
     """Choose the pairs of a grammar on which two models disagree most, for people to judge. Lengths are equal under
     both."""
     from penchant.errors import MethodError
-    from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.controversial import chosen_pairs
     from penchant.instruments.minimal_pairs.making import Counters, generated
 
     if len(model) != 2:
         raise MethodError(f"controversial pairs need two models, got {len(model)}", hint="name them: -m MODEL -m MODEL")
     _refuse(out, [])
-    source = read_grammar(find_grammar(grammar))
-    names = list(dict.fromkeys(paradigm or source.paradigms))
-    for name in names:
-        source.drawing(name)  # reject unknown names before loading models
+    source, names = _grammar(grammar, paradigm)
     counters = Counters.of(model, trust_remote_code=trust_remote_code)
     rows = generated(source, names, pool, counters, seed=seed, checks=10).rows
     differences = {}
@@ -160,6 +153,17 @@ def controversial(
         lm = load_language_model(spec, "float32", device, trust_remote_code, allow_pickle, cache=cache)
         differences[lm.name] = _differences(rows, normalise, cache, lm)
     _output(chosen_pairs(rows, differences, n), out)
+
+
+def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]]:
+    """A grammar and those of its paradigms that are wanted, all by default. Raises DataError."""
+    from penchant.grammar.grammar import find_grammar, read_grammar
+
+    source = read_grammar(find_grammar(name))
+    names = list(dict.fromkeys(paradigms or source.paradigms))
+    for each in names:
+        source.drawing(each)  # reject unknown names before loading models
+    return source, names
 
 
 def _differences(
@@ -216,5 +220,4 @@ def _output(fair_set: FairSet, out: Path | None) -> None:
         write_text(fair_set.lines(), out)
         print_frame(fair_set.table, "table")
         say(f"{counted(len(fair_set.rows), 'pairs')}: {out}")
-    for note in fair_set.notes:
-        say(f"note: {note}")
+    say_notes(fair_set.notes)

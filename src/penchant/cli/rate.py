@@ -115,7 +115,6 @@ def rate(
 
 
 def _fetched(target: str) -> str:
-    """A target as a path on this machine, fetched if it is on the hub."""
     from penchant.hub.data import is_hub
     from penchant.tables.places import fetched_one
 
@@ -123,7 +122,6 @@ def _fetched(target: str) -> str:
 
 
 def _unshown(target: str) -> frozenset[Path]:
-    """The results in a target that are kept and not shown."""
     from penchant.study.results import unshown
 
     return unshown(target) if Path(target).is_dir() else frozenset()

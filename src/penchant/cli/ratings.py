@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import command, emit, print_frame, say, to_stdout, write
+from penchant.cli.console import command, emit, print_frame, say, say_notes, to_stdout, write
 from penchant.counting import counted, for_one
 from penchant.limits import RESAMPLES, SEED
 
@@ -56,8 +56,7 @@ def export(
             f"left out: {counted(marks, 'predictions')} that {for_one(marks, 'are')} punctuation or "
             "pieces of words, which nobody can judge"
         )
-    for told in nothing_to_rate(results):
-        say(f"note: {told}")
+    say_notes(nothing_to_rate(results))
     if unnamed(results):
         say(f"note: {UNNAMED} under scale in the test set, and run the study again (predictions come from the cache)")
 
@@ -97,8 +96,7 @@ def import_(
     for sheet in merged.sheets:
         rows = counted(sheet.rows, "cells" if len(rating or ()) > 1 else "rows")
         say(f"{sheet.file}: {rows}, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
-    for note in merged.notes:
-        say(f"note: {note}")
+    say_notes(merged.notes)
     say(
         f"{into}: {counted(len(merged.ratings), 'ratings')} ({merged.new} new, {merged.known} known before, "
         f"{merged.replaced} replaced; {counted(merged.empty, 'rows')} left empty)"
@@ -157,8 +155,7 @@ def _show(
     write(f"\n{told}")
     if len(disputed):
         print_frame(disputed, "table")
-    for note in (*notes, *tentative(alpha, noun)):
-        say(f"note: {note}")
+    say_notes([*notes, *tentative(alpha, noun)])
     if alpha.value < 0:
         say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")
     if alpha.note:

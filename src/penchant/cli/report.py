@@ -1,4 +1,4 @@
-"""`penchant report`: the page of one result directory, or of two side by side; and a study's tables in the terminal."""
+"""`penchant report`, `compare`, `verify` and `export`: result directories as pages, tables, figures and files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, check_format, command, note, print_frame, say, to_stdout, write
+from penchant.cli.console import (
+    FormatOption,
+    check_format,
+    command,
+    note,
+    print_frame,
+    say,
+    say_notes,
+    to_stdout,
+    write,
+)
 from penchant.cli.options import EditedOption, FullOption
 from penchant.errors import one_line
 
@@ -33,15 +43,10 @@ def report(
     """Write the report of a result directory as one offline page, and show what was found. With two directories, report
     their differences."""
     from penchant.report.page import write_report
-    from penchant.study.results import read_outcome, side_by_side
+    from penchant.study.results import read_for_report
     from penchant.study.stale_reports import outdated
 
-    if other is None:
-        outcome = read_outcome(directory, trust_edited=trust_edited)
-        path = out or directory / "report.html"
-    else:
-        outcome = side_by_side(directory, other, trust_edited=trust_edited)
-        path = out or Path("comparison.html")
+    outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     document = outcome.document()
     for file in outcome.edited:
         note(f"edited after the study wrote it: {file}")
@@ -81,15 +86,61 @@ def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A resu
     write(f"{directory}: {verify(directory)}")
 
 
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
+    to: Annotated[str, typer.Option("--to", metavar="latex|csv|figures", help="What to write.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FOLDER", help="Where to write. Default: DIR/latex, DIR/csv or DIR/figures."
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="A,B",
+            help="Only the rows of these scores or measures, in tables that have them: names as the tables have them.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B",
+            help="Only these columns, in this order, after those that tell the rows apart. Tables of which no column "
+            "of numbers is named are not written.",
+        ),
+    ] = None,
+    trust_edited: EditedOption = False,
+) -> None:
+    """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
+    from penchant.report.export import absent
+    from penchant.report.export import export as export_document
+    from penchant.study.results import read_outcome
+    from penchant.study.stale_reports import outdated
+
+    outcome = read_outcome(directory, trust_edited=trust_edited)
+    say_notes(f"edited after the study wrote it: {file}" for file in outcome.edited)
+    document = outcome.document()
+    paths = export_document(document, to, out or directory / to, scores=scores, columns=columns)
+    for line in (*absent(document, columns), *outdated(directory, document, paths)):
+        note(line)
+    if to == "csv":
+        say(f"what each table is, and its columns: {paths[-1]}")
+    with to_stdout():
+        for path in paths:
+            write(one_line(str(path)))
+
+
 _RATE = "penchant rate {}"
 CAUTIONS = 5
 """The most cautions that are shown where not everything is."""
 
 
 def show(document: Document, *, directory: Path | None = None, estimates: bool = True, full: bool = False) -> None:
-    """Print what was found in a study and its headline tables, then cautions and notes, as they fit a screen; or, with
-    `full`, all tables and all cautions. Without `estimates`, only tables of differences. `directory` has the results,
-    and stands in commands that a caution gives."""
+    """Print what was found in a study, then cautions and notes, as they fit a screen; with `full`, all tables and
+    cautions; without `estimates`, only differences. `directory` stands in commands that a caution gives."""
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
@@ -100,7 +151,6 @@ def show(document: Document, *, directory: Path | None = None, estimates: bool =
 
 
 def _cautions(document: Document, *, full: bool) -> Iterator[str]:
-    """The cautions, each once for the models that it is about: all, or the first and how many more there are."""
     from penchant.report.views import cautions
 
     every = [text for section in document.sections if section.section.items for text in cautions(section.results)]

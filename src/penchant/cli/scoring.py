@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout
+from penchant.cli.console import FormatOption, bars, check_format, print_frame, say_notes, to_stdout
 from penchant.cli.input_texts import refuse_own_output, sentences, texts_of
 from penchant.cli.options import (
     BatchOption,
@@ -34,7 +34,7 @@ from penchant.cli.options import (
 from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
 from penchant.cli.streaming import Asked, stream
 from penchant.counting import of_all
-from penchant.errors import DataError, MethodError, one_of
+from penchant.errors import DataError, MethodError
 from penchant.limits import FILLERS, LAYERS
 from penchant.reading import is_file, require_file
 from penchant.tables.missing import missing_cautions, missing_word
@@ -120,8 +120,7 @@ def score(
         raise MethodError("-o, --resume and --on-error are for work on a cluster", hint="add --on, such as --on ray")
     if len(files or []) > 1:
         raise MethodError("one file is scored at a time", hint="give its name, or add --on ray -o DIR")
-    if format not in WRITERS:
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
+    check_format(format, WRITERS)
     file = files[0] if files else "-"
     if prefix is not None and column is None:
         raise MethodError("--prefix is for a table", hint="name the column of its sentences with --column")
@@ -172,8 +171,7 @@ def _score(
         scores = _valued(scorer, source, wanted, told)
         with to_stdout():
             WRITERS[wanted.format](scores)
-    for note in (*scorer.notes(), *told.told(), *_of_prefixes(source, wanted)):
-        say(f"note: {note}")
+    say_notes([*scorer.notes(), *told.told(), *_of_prefixes(source, wanted)])
     scorer.close()
 
 
@@ -192,7 +190,6 @@ def _valued(scorer: Scorer, source: Source, wanted: Wanted, told: Unseen) -> Ite
 
 
 def _of_prefixes(source: Source, wanted: Wanted) -> Iterator[str]:
-    """What a user is told of prefixes."""
     from penchant.engine.prefixed import touching_cautions
 
     if wanted.prefixed:
@@ -266,8 +263,7 @@ def embed(
     """Show the contextual vector of each sentence: one row of output for each line of input, in order."""
     from penchant.engine.scorer import Scorer
 
-    if format not in VECTOR_WRITERS:
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, VECTOR_WRITERS))
+    check_format(format, VECTOR_WRITERS)
     if format != "jsonl" and sys.stdout.isatty():
         raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
     _source(file, column)
@@ -281,8 +277,7 @@ def embed(
         vectors = scorer.sentence_vectors(read, layers=(layer,), pooling=pooling)  # type: ignore[arg-type]  # checked there
         with to_stdout():
             VECTOR_WRITERS[format]((text, vector[0]) for vector, (text, _) in zip(vectors, kept, strict=True))
-    for note in scorer.notes():
-        say(f"note: {note}")
+    say_notes(scorer.notes())
     scorer.close()
 
 

@@ -92,7 +92,6 @@ def _check_normalise(how: str, method: Method) -> None:
 
 
 def _directory(out: Path | None, names: list[str]) -> Path:
-    """The directory that is written, which must lie outside of what is read."""
     if out is None:
         raise MethodError("--on writes a table for each file", hint="name a directory for them with -o")
     if not names or "-" in names:

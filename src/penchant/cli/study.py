@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import bars, command, note, say, write
+from penchant.cli.console import bars, check_format, command, note, say, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -25,7 +25,7 @@ from penchant.cli.options import (
     cache_path,
     place,
 )
-from penchant.errors import MethodError, OutputError, one_line, one_of
+from penchant.errors import OutputError, one_line
 
 if TYPE_CHECKING:
     from penchant.instruments.running import Run
@@ -156,8 +156,7 @@ def list_(
     tools."""
     from penchant.study.catalogue import catalogue, records, topics
 
-    if format not in ("table", "json"):
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, ("table", "json")))
+    check_format(format, ("table", "json"))
     if format == "json":
         every = {topic: records(topic) for topic in ([what] if what is not None else topics())}
         write(json.dumps(every if what is None else every[what], ensure_ascii=False, indent=2))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from penchant.cli.console import bars, emit, say, to_stdout, tsv
+from penchant.cli.console import bars, check_format, emit, say_notes, to_stdout, tsv
 from penchant.cli.input_texts import lines, refuse_binary, refuse_own_output, texts_of
 from penchant.cli.options import (
     BatchOption,
@@ -91,8 +91,7 @@ def surprisal(
     allow_pickle: PickleOption = False,
 ) -> None:
     """Show the surprisal of every word, with correct word boundaries: one row a word."""
-    if format not in WRITERS:
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
+    check_format(format, WRITERS)
     if texts not in PARTS:
         raise MethodError(f"--texts {texts}: there is no such part", hint=one_of(texts, PARTS))
     if (words or id) and column is None:
@@ -119,15 +118,13 @@ def _write(
     format: str,
     bits: bool,
 ) -> None:
-    """Write the words of all texts, then say how they were read."""
     unread = Unread()
     asked, kept = tee(source())
     scores = scorer.surprisals(_asked(asked), method, stride)
     with to_stdout():
         tables = _tables(((name, text) for name, text, _, _ in kept), unread.counted(scores), scorer, method, bits)
         WRITERS[format](tables)
-    for note in (*scorer.notes(), *unread.told(), *_how(scorer, method, bits)):
-        say(f"note: {note}")
+    say_notes([*scorer.notes(), *unread.told(), *_how(scorer, method, bits)])
 
 
 def _asked(texts: Iterable[Named]) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
@@ -200,7 +197,6 @@ def _source(
 
 
 def _texts(file: str, parts: str) -> Iterator[Named]:
-    """The texts of a file of lines."""
     from penchant.engine.words import white_space_words
 
     def whole(lines: Sequence[tuple[str, str]], number: int) -> Named:
@@ -223,7 +219,6 @@ def _texts(file: str, parts: str) -> Iterator[Named]:
 
 
 def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator[Named]:
-    """The texts of a table."""
     from penchant.engine.words import listed_words, white_space_words
 
     texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None], codes=[id] if id else [])
@@ -241,7 +236,6 @@ def _tables(
     method: str | None,
     bits: bool,
 ) -> Iterator[pl.DataFrame]:
-    """The words of each text."""
     from penchant.engine.methods import method_for
     from penchant.engine.words import words_frame
 

@@ -1,4 +1,4 @@
-"""Studies from Python: `penchant.run`, `report`, `export` and `compare` do what the commands of these names do."""
+"""Studies from Python: `penchant.run`, `report`, `export` and `compare`, as the commands of these names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
-from penchant.study.results import Outcome, read_outcome, side_by_side
+from penchant.study.results import Outcome, read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study
 from penchant.study.stale_reports import outdated
@@ -46,13 +46,12 @@ _PARAMETERS: Mapping[str, str] = {
     "--on ": "on=",
     "-o,": "out,",
 }
-"""The options of the commands that messages name, and the parameters of these functions."""
+"""Options that messages name, and the parameters of these functions."""
 _OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
 
 
 def _told(function: Callable[P, R]) -> Callable[P, R]:
-    """A function whose errors are all of penchant, also what is the machine's doing, and name parameters where the
-    command line has options."""
+    """Have a function raise errors of penchant alone, which name parameters where the command line has options."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -123,7 +122,6 @@ def run(
 
 
 def _chosen(models: Sequence[str] | None) -> list[str] | None:
-    """The models that replace those of the study. Raises MethodError for an empty list."""
     chosen = None if models is None else [str(name) for name in _names(models, "models")]
     if chosen == []:
         raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
@@ -132,7 +130,6 @@ def _chosen(models: Sequence[str] | None) -> list[str] | None:
 
 @contextmanager
 def _interrupted_told() -> Iterator[None]:
-    """Say how to go on, where a study is interrupted."""
     try:
         yield
     except KeyboardInterrupt as error:
@@ -141,7 +138,6 @@ def _interrupted_told() -> Iterator[None]:
 
 
 def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
-    """Where the work is done: None for this process. Raises ClusterError or MethodError."""
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
         raise MethodError("workers, cpus and gpus are for a cluster", where="run()", hint='add on, such as on="ray"')
     return None if on is None else Place(on, workers, cpus, gpus)
@@ -149,7 +145,6 @@ def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place
 
 @contextmanager
 def _shown(progress: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], Progress]]]:
-    """How to say what is being done, where somebody watches, and how far it is."""
     if not progress:
         silent = Run.of_study()
         yield silent.say, silent.bars
@@ -159,7 +154,6 @@ def _shown(progress: bool) -> Iterator[tuple[Callable[[str], None], Callable[[st
 
 
 def _names(given: Any, where: str) -> list[str | Path]:
-    """One name, or several, as a list. Raises MethodError for what is no name."""
     names = [given] if isinstance(given, str | Path) else plain(given)
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str | Path):
@@ -198,12 +192,7 @@ def report(
 
     Raises StudyError or OutputError.
     """
-    if other is None:
-        outcome = read_outcome(directory, trust_edited=trust_edited)
-        path = Path(directory) / "report.html" if out is None else Path(out)
-    else:
-        outcome = side_by_side(directory, other, trust_edited=trust_edited)
-        path = Path("comparison.html") if out is None else Path(out)
+    outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)
     return path
 
@@ -244,7 +233,6 @@ def _write_report(outcome: Outcome, directory: str | Path, path: Path) -> None:
 
 
 def _say_outdated(directory: str | Path, document: Document, written: Sequence[Path] = ()) -> None:
-    """Say which reports and exports in a result directory are of other results."""
     for line in outdated(directory, document, written):
         say(f"note: {line}")
 
@@ -252,7 +240,7 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 @asked
 @_told
 def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
-    """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
+    """Compare what a finds with what b finds on the same items, a − b, with intervals and tests; one row an estimate.
 
     Both are results of one instrument, or directories, of studies or of what `Result.save` wrote; where both are, the
     column `probe` names the probes. How is each instrument's own matter. The columns `detectable` (the smallest
@@ -274,7 +262,6 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
 
 
 def _alone(directory: str | Path) -> AnyResult:
-    """The only result in a directory, of a study or saved. Raises StudyError."""
     results = read_outcome(directory).results
     if len(results) > 1:
         hint = "give two directories, or one of the results in a directory DIR/PROBE/MODEL"

@@ -86,7 +86,6 @@ def _findings(
 
 
 def _is_placed(given: object) -> bool:
-    """Whether something is a text with its place."""
     return isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, str) for part in given)
 
 
@@ -196,7 +195,6 @@ _PROBLEMS = {
 
 
 def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
-    """What is told of the texts of which one thing is wrong, which may be none."""
     told = of_all(len(errors), total, "texts")
     if not errors:
         return Finding(_PROBLEMS[kind], "pass", told)
@@ -208,7 +206,6 @@ def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
 
 
 def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]]) -> Finding:
-    """Texts that a study leaves out; without any other, there is nothing to measure."""
     known = set(kept)
     first = next(place for text, place in texts if (text, place) not in known)
     left_out = of_all(len(texts) - len(kept), len(texts), "texts", "hold")
@@ -233,7 +230,6 @@ def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[st
 
 
 def _marks(text: str) -> Counter[str]:
-    """Combining marks of the decomposed text."""
     if text.isascii():
         return Counter()
     return Counter(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c).startswith("M"))

@@ -141,7 +141,6 @@ class Fitting:
             self._problems.append(error)
 
     def _once(self, spec: str, keys: Iterable[str], name: str = "") -> None:
-        """Note a model named twice."""
         for key in keys:
             other = self._known.setdefault(key, spec)
             if other != spec:
@@ -167,12 +166,10 @@ class Fitting:
                 self._problems.append(StudyError(f"no model of the study fits {place}", where="models", hint=hint))
 
     def _begun(self, spec: str) -> bool:
-        """Whether a model was measured or skipped by every probe."""
         return all(self.manifest.unit(place, spec) or self.manifest.skips(place, spec) for place in self.places)
 
 
 def _all_told(problems: Sequence[PenchantError]) -> PenchantError:
-    """The first of some errors, with the others in its notes, a line each."""
     first, *others = problems
     for other in others:
         first.add_note(other.alone())

@@ -202,7 +202,6 @@ class Preparation:
 
 
 def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
-    """Whether this version made something from these files as they are now."""
     return record["version"] == __version__ and not changed_text(record["texts"], files)
 
 

@@ -325,6 +325,18 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
     return both
 
 
+def read_for_report(
+    directory: str | Path, other: str | Path | None, out: str | Path | None, *, trust_edited: bool = False
+) -> tuple[Outcome, Path]:
+    """Return what a report of one result directory or of two shows, and the page, by default `report.html` in the
+    directory, or `comparison.html`. Raises StudyError."""
+    if other is None:
+        outcome, page = read_outcome(directory, trust_edited=trust_edited), Path(directory) / "report.html"
+    else:
+        outcome, page = side_by_side(directory, other, trust_edited=trust_edited), Path("comparison.html")
+    return outcome, page if out is None else Path(out)
+
+
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
     """The differences of every result of one directory from every one of the other, and why some have none. Two results
     of one model that can be compared are told apart by name, in the two lists as well."""

@@ -88,8 +88,6 @@ def _folders(probes: Probes) -> list[str]:
 
 @dataclass(slots=True)
 class _Running:
-    """A study while it is run: what is there already, and what each model adds."""
-
     study: Study
     probes: Probes
     places: list[str]
@@ -262,7 +260,6 @@ class _Running:
         self.outcome.results[place, spec] = result
 
     def _require_same(self, place: str, probe: Probe[Any], model: Model) -> None:
-        """Raise StudyError if a file that a probe reads, or one of the model, changed meanwhile."""
         if isinstance(model, LanguageModel) and model.files is not None:
             model.files.require_same()
         before = [record for record in self.manifest.data if record.probe == place]
@@ -315,7 +312,6 @@ class _Running:
                 self._keep(self.outcome.curves[place], f"{place}/{CURVE}")
 
     def _keep(self, table: pl.DataFrame, name: str) -> None:
-        """Write a table about several models, by its path in the directory."""
         write_parquet(with_nulls(table), self.folder / name)
         self.manifest.tables[name] = sha256_file(self.folder / name)
 
@@ -344,5 +340,4 @@ class _Running:
         return self.outcome
 
     def _write(self) -> None:
-        """Write the manifest."""
         self.manifest.write(self.folder / FILE)

@@ -104,8 +104,6 @@ class Study(BaseModel):
 
 
 class _PlacedError(Exception):
-    """Something wrong at a path inside the study."""
-
     def __init__(self, path: tuple[str | int, ...], message: str) -> None:
         self.path, self.message = path, message
         super().__init__(path, message)
@@ -149,7 +147,6 @@ def read_study(
 
 
 def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
-    """Put the text as written in place of numbers where a name is wanted, in probes and families too."""
     content = as_wanted(content, Study)
     if isinstance(content.get("models"), list):
         content["models"] = [as_wanted(each, str, Family) for each in content["models"]]
