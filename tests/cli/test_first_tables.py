@@ -9,30 +9,21 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 
-from builders import Program
+from builders import Program, succeeded, write, write_study
 from penchant.report.tables import scaled
-
-STUDY = """
-study: s
-models: [bundled:modern, bundled:early-modern]
-probes:
-  - cloze: {data: gaps.csv, resamples: 100, draws: 10}
-  - minimal-pairs: {data: pairs.csv, resamples: 100}
-"""
 
 
 @pytest.fixture
 def out(penchant: Program, tmp_path: Path) -> Path:
     """The results of a small study."""
-    (tmp_path / "gaps.csv").write_text(
-        "id,text,expected,group\na,The [MASK] is old.,1,m\nb,My [MASK] said.,1,m\n", "utf-8"
-    )
-    rows = [
-        f"The cats {verb} {i}.,The cats {verb}s {i}.,g{i % 2}" for i, verb in enumerate(["sleep", "run", "eat"] * 4)
-    ]
-    (tmp_path / "pairs.csv").write_text("\n".join(["good,bad,group", *rows]) + "\n", "utf-8")
-    (tmp_path / "s.yaml").write_text(STUDY, "utf-8")
-    assert penchant("run", "s.yaml", "-o", "out")[0] == 0
+    write(tmp_path / "gaps.csv", "id,text,expected,group\na,The [MASK] is old.,1,m\nb,My [MASK] said.,1,m\n")
+    verbs = enumerate(["sleep", "run", "eat"] * 4)
+    rows = (f"The cats {verb} {i}.,The cats {verb}s {i}.,g{i % 2}\n" for i, verb in verbs)
+    write(tmp_path / "pairs.csv", "good,bad,group\n" + "".join(rows))
+    cloze = {"cloze": {"data": "gaps.csv", "resamples": 100, "draws": 10}}
+    pairs = {"minimal-pairs": {"data": "pairs.csv", "resamples": 100}}
+    write_study(tmp_path / "s.yaml", ["bundled:modern", "bundled:early-modern"], cloze, pairs)
+    succeeded(penchant("run", "s.yaml", "-o", "out"))
     return tmp_path / "out"
 
 
@@ -74,14 +65,8 @@ def test_all_bad_files_are_told_at_once(penchant: Program, out: Path) -> None:
     code, _, err = penchant("ratings", "import", "out", *files, "four.csv", "five.csv", "--into", "r.csv")
     told = " ".join(err.split())
     assert code == 2 and not (folder / "r.csv").exists()
-    parts = [
-        "one.csv, line 2",
-        "three.csv, line 2",
-        "three.csv, line 3",
-        "four.csv: there is no column",
-        "five.csv: the",
-    ]
-    places = [told.index(part) for part in parts]
+    lines = ("one.csv, line 2", "three.csv, line 2", "three.csv, line 3")
+    places = [told.index(part) for part in (*lines, "four.csv: there is no column", "five.csv: the")]
     assert places == sorted(places) and "two.csv" not in told
 
 

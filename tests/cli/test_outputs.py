@@ -14,16 +14,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 import zoo as tiny
 from answers import refused
-from builders import Program, Zoo, succeeded
+from builders import Program, Zoo, succeeded, write, write_study
 from manifests import rewritten
 from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
+from penchant.instruments.running import Run
+from penchant.study.run import run_study
+from penchant.study.spec import read_study
 
 TEXT = "the rose grows in the garden by the old house\n" * 200
 WAYS: dict[str, Callable[[Path], Path]] = {
@@ -39,20 +41,11 @@ WAYS: dict[str, Callable[[Path], Path]] = {
 @pytest.fixture(scope="module")
 def run(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result directory of tiny pairs and one model."""
-    from penchant.instruments.running import Run
-    from penchant.study.run import run_study
-    from penchant.study.spec import read_study
-
     home = tmp_path_factory.mktemp("run")
-    (home / "pairs.tsv").write_text("good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS), "utf-8")
-    content = {
-        "study": "tiny",
-        "models": [str(zoo("gpt2"))],
-        "probes": [{"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}],
-    }
-    (home / "study.yaml").write_text(yaml.safe_dump(content))
-    study, probes = read_study(home / "study.yaml")
-    run_study(study, probes, home / "out", Run.of_study(base=[home]))
+    write(home / "pairs.tsv", "good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS))
+    probe = {"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}
+    study = write_study(home / "study.yaml", [zoo("gpt2")], probe)
+    run_study(*read_study(study), home / "out", Run.of_study(base=[home]))
     return home / "out"
 
 
@@ -83,8 +76,7 @@ def kinds(paths: list[Path]) -> list[tuple[int, int]]:
 
 
 def foreign(path: Path, text: str = "my own words, years of work\n") -> bytes:
-    path.write_text(text, "utf-8")
-    return path.read_bytes()
+    return write(path, text).read_bytes()
 
 
 # Inputs ---------------------------------------------------------------------------------------------------------------
@@ -189,12 +181,10 @@ def test_a_cache_leaves_the_databases_of_others_alone(penchant: Program, zoo: Zo
 
 
 def test_a_name_that_no_file_can_have(penchant: Program, mine: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.text").write_text(TEXT)
-    (tmp_path / "pairs.tsv").write_text("good\tbad\nThe cat sleeps.\tThe cat sleep.\n")
+    write(tmp_path / "a.text", TEXT)
+    write(tmp_path / "pairs.tsv", "good\tbad\nThe cat sleeps.\tThe cat sleep.\n")
     long = "x" * 300
-    (tmp_path / "study.yaml").write_text(
-        "study: t\nmodels: [bundled:modern]\nprobes: [{minimal-pairs: {data: [pairs.tsv]}}]\n"
-    )
+    write_study(tmp_path / "study.yaml", ["bundled:modern"], {"minimal-pairs": {"data": ["pairs.tsv"]}})
     for arguments in (
         ("run", "study.yaml", "-o", long),
         ("report", mine, "-o", long),
@@ -299,14 +289,19 @@ def test_vectors_replace_only_vectors_with_their_card(penchant: Program, tmp_pat
     refused(penchant(*train, "v.npy"), "'.npy' is not an extension of word vectors")
 
 
-def test_sentences_replace_only_a_table_of_sentences(penchant: Program, tmp_path: Path) -> None:
-    sets = {
-        name: {"category": name, "examples": [word]}
-        for name, word in zip(("targ1", "targ2", "attr1", "attr2"), ("rose", "house", "old", "garden"), strict=True)
-    }
-    (tmp_path / "set.json").write_text(json.dumps(sets), "utf-8")
-    (tmp_path / "a.txt").write_text(TEXT)
-    extract = ("corpus", "extract", "a.txt", "--data", "set.json", "--workers", "1", "-o", "s.parquet")
+@pytest.fixture
+def extract(tmp_path: Path) -> tuple[str, ...]:
+    """A command that extracts sentences from text."""
+    words = {"targ1": "rose", "targ2": "house", "attr1": "old", "attr2": "garden"}
+    sets = {name: {"category": name, "examples": [word]} for name, word in words.items()}
+    write(tmp_path / "set.json", json.dumps(sets))
+    write(tmp_path / "a.txt", TEXT)
+    return "corpus", "extract", "a.txt", "--data", "set.json", "--workers", "1", "-o", "s.parquet"
+
+
+def test_sentences_replace_only_a_table_of_sentences(
+    penchant: Program, tmp_path: Path, extract: tuple[str, ...]
+) -> None:
     assert penchant(*extract)[0] == 0
     assert penchant(*extract)[0] == 0
     pl.DataFrame({"mine": [1]}).write_parquet(tmp_path / "s.parquet")
@@ -321,14 +316,8 @@ def test_sentences_replace_only_a_table_of_sentences(penchant: Program, tmp_path
     assert (tmp_path / ".s.parquet.partial" / "thesis.txt").exists()
 
 
-def test_a_chart_replaces_only_a_chart(penchant: Program, tmp_path: Path) -> None:
-    sets = {
-        name: {"category": name, "examples": [word]}
-        for name, word in zip(("targ1", "targ2", "attr1", "attr2"), ("rose", "house", "old", "garden"), strict=True)
-    }
-    (tmp_path / "set.json").write_text(json.dumps(sets), "utf-8")
-    (tmp_path / "a.txt").write_text(TEXT)
-    assert penchant("corpus", "extract", "a.txt", "--data", "set.json", "--workers", "1", "-o", "s.parquet")[0] == 0
+def test_a_chart_replaces_only_a_chart(penchant: Program, tmp_path: Path, extract: tuple[str, ...]) -> None:
+    assert penchant(*extract)[0] == 0
     for name in ("c.svg", "c.html"):
         stats = ("corpus", "stats", "s.parquet", "--chart", name)
         assert penchant(*stats)[0] == 0

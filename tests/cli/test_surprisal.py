@@ -14,7 +14,7 @@ import pytest
 import penchant as pc
 import zoo as tiny
 from answers import refused
-from builders import Program, Zoo, succeeded
+from builders import Program, Zoo, succeeded, write
 
 TEXTS = tiny.SENTENCES[3:7]
 COLUMNS = ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
@@ -112,17 +112,22 @@ def test_the_recipe_and_what_is_read_in_parts_are_said(penchant: Program, zoo: Z
     assert "windows" not in penchant("surprisal", "-m", zoo("gpt2"), TEXTS[0])[2]
 
 
-def test_bad_input_is_one_line(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
-    (tmp_path / "blank.txt").write_text("Rain falls\n\nRain\n", "utf-8")
-    (tmp_path / "t.csv").write_text("text,words\nRain falls,Rain fell\n", "utf-8")
-    gpt2 = ("surprisal", "-m", zoo("gpt2"))
-    refused(penchant(*gpt2, "blank.txt"), "blank.txt, line 2: the text has no")
-    refused(penchant(*gpt2, "gone.txt"), "gone.txt: no such file")
-    refused(penchant(*gpt2, ""), "surprisal: the text is blank")
-    refused(penchant(*gpt2, "Rain falls", "--format", "xml"), "unknown format 'xml'")
-    refused(penchant(*gpt2, "blank.txt", "--texts", "words"), "--texts words: there is no such part", "lines")
-    refused(penchant(*gpt2, "blank.txt", "--words", "w"), "--words and --id are for a table", "--column")
-    refused(penchant(*gpt2, "t.csv", "--column", "text", "--words", "words"), "t.csv, line 2: the word 'fell' is not")
-    refused(penchant(*gpt2, "t.csv", "--column", "txet"), "txet")
-    refused(penchant(*gpt2, "Rain falls", "--method", "pll"), "method 'pll' is for masked models")
-    refused(penchant(*gpt2, "Rain falls", "--stride", "64"), "a stride of 64 tokens", "1 to 63")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["blank.txt"], "blank.txt, line 2: the text has no"),
+        (["gone.txt"], "gone.txt: no such file"),
+        ([""], "surprisal: the text is blank"),
+        (["Rain falls", "--format", "xml"], "unknown format 'xml'"),
+        (["blank.txt", "--texts", "words"], "--texts words: there is no such part"),
+        (["blank.txt", "--words", "w"], "--words and --id are for a table"),
+        (["t.csv", "--column", "text", "--words", "words"], "t.csv, line 2: the word 'fell' is not"),
+        (["t.csv", "--column", "txet"], "txet"),
+        (["Rain falls", "--method", "pll"], "method 'pll' is for masked models"),
+        (["Rain falls", "--stride", "64"], "a stride of 64 tokens"),
+    ],
+)
+def test_bad_input_is_one_line(penchant: Program, zoo: Zoo, tmp_path: Path, arguments: list[str], told: str) -> None:
+    write(tmp_path / "blank.txt", "Rain falls\n\nRain\n")
+    write(tmp_path / "t.csv", "text,words\nRain falls,Rain fell\n")
+    refused(penchant("surprisal", "-m", zoo("gpt2"), *arguments), told)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import Program
+from builders import Program, write_study
 from penchant.cli.console import print_frame, say, write
 from penchant.errors import DataError, one_line, visible
 from penchant.progress import Lines
@@ -110,11 +110,8 @@ def test_lines_of_progress_where_there_is_no_terminal(capsys: pytest.CaptureFixt
 
 def test_a_study_says_how_far_it_is(penchant: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pairs.tsv").write_text("good\tbad\nThe cat sleeps .\tThe cat sleep .\n", "utf-8")
-    (tmp_path / "s.yaml").write_text(
-        "study: s\nmodels: [bundled:modern, bundled:early-modern]\n"
-        "probes: [minimal-pairs: {data: pairs.tsv, resamples: 200}]\n",
-        "utf-8",
-    )
+    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 200}}
+    write_study(tmp_path / "s.yaml", ["bundled:modern", "bundled:early-modern"], probe)
     quiet = penchant("run", "s.yaml", "-o", "quiet", "--cache", "none")
     assert "/s" not in quiet[2]
     monkeypatch.setattr("penchant.progress.FIRST_LINE", 0)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import penchant
-from builders import Program, succeeded
+from builders import Program, succeeded, write, write_study
 from given_data import ANSWERS, COLUMNS, LISTS, PAIRS, STATEMENTS
 from penchant.tables.given import file_of, rows, texts
 from penchant.tables.rows import read_rows
@@ -42,11 +42,7 @@ def test_one_text_is_one_text(lm: Any) -> None:
     assert pc.embed(lm, "The cats sleep.").shape[0] == 1
 
 
-@pytest.mark.parametrize(
-    "column",
-    [tuple, pl.Series, pd.Series, np.array, iter],
-    ids=["tuple", "polars", "pandas", "numpy", "iterator"],
-)
+@pytest.mark.parametrize("column", [tuple, pl.Series, pd.Series, np.array, iter], ids=str)
 def test_columns_of_texts(lm: Any, column: Callable[[list[str]], Any]) -> None:
     given = ["The cats sleep.", "She sings."]
     assert_frame_equal(pc.score(lm, column(given)), pc.score(lm, given))
@@ -63,13 +59,11 @@ def test_a_name_is_loaded(lm: Any, tmp_path: Path) -> None:
     assert_frame_equal(pc.audit(PAIRS, "bundled:modern"), pc.audit(PAIRS, [lm]))
 
 
-def test_a_column_of_a_table_is_scored_and_embedded(tmp_path: Path, penchant: Program) -> None:
-    (tmp_path / "t.csv").write_text("n;text\n1;The cats sleep.\n2;She sings.\n", "utf-8")
-    (tmp_path / "t.txt").write_text("The cats sleep.\nShe sings.\n", "utf-8")
-    for command in ("score", "embed"):
-        plain, _ = succeeded(penchant(command, "-m", "bundled:modern", "t.txt"))
-        column, _ = succeeded(penchant(command, "-m", "bundled:modern", "t.csv", "--column", "text"))
-        assert column == plain
+def test_a_column_of_a_table_is_embedded(tmp_path: Path, penchant: Program) -> None:
+    write(tmp_path / "t.csv", "n;text\n1;The cats sleep.\n2;She sings.\n")
+    write(tmp_path / "t.txt", "The cats sleep.\nShe sings.\n")
+    plain = succeeded(penchant("embed", "-m", "bundled:modern", "t.txt"))
+    assert succeeded(penchant("embed", "-m", "bundled:modern", "t.csv", "--column", "text")) == plain
 
 
 # Tables -----------------------------------------------------------------------------------------------------------
@@ -253,20 +247,14 @@ def test_unknown_names_are_what_python_expects(lm: Any) -> None:
 
 def test_commands_have_their_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "pairs.tsv").write_text("good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in PAIRS), "utf-8")
-    study = {
-        "study": "s",
-        "models": ["bundled:modern", "bundled:early-modern"],
-        "probes": [{"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}],
-    }
+    write(tmp_path / "pairs.tsv", "good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in PAIRS))
+    models = ["bundled:modern", "bundled:early-modern"]
+    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
+    study = {"study": "s", "models": models, "probes": [probe]}
     found = pc.run(study, "out")
     assert repr(found) == "<2 results: minimal-pairs with bundled:modern, minimal-pairs with bundled:early-modern>"
     assert (tmp_path / "out" / "report.html").exists()
-    (tmp_path / "s.yaml").write_text(
-        "study: s\nmodels: ['bundled:modern', 'bundled:early-modern']\n"
-        "probes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n",
-        "utf-8",
-    )
+    write_study(tmp_path / "s.yaml", models, probe)
     again = pc.run("s.yaml", "again")
     for key, result in found.results.items():
         assert_frame_equal(result.summary, again.results[key].summary)
@@ -274,8 +262,8 @@ def test_commands_have_their_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert pc.report("out", out="page.html") == Path("page.html")
     assert (tmp_path / "page.html").read_bytes().startswith(b"<!")
     assert all(path.exists() for path in pc.export("out", "csv"))
-    one, two = (pc.run(study, name, models=[name]) for name in ("bundled:modern", "bundled:early-modern"))
-    between = pc.compare("bundled:modern", "bundled:early-modern")
+    one, two = (pc.run(study, name, models=[name]) for name in models)
+    between = pc.compare(*models)
     (a,), (b,) = one.results.values(), two.results.values()
     assert_frame_equal(between.drop("probe"), pc.compare(a, b))
     assert between["probe"].unique().to_list() == ["minimal-pairs"]
@@ -289,11 +277,10 @@ def test_representations_are_a_line(lm: Any, tmp_path: Path) -> None:
     vectors.write_text("a 1 2\nb 3 4\n", "utf-8")
     assert re.fullmatch(r"<word vectors v@[0-9a-f]{7}: 2 words, 2 dimensions>", repr(pc.load(vectors)))
     assert repr(lm) == "<masked model bundled:modern: float32, up to 256 tokens>"
-    assert repr(pc.MinimalPairs("p.tsv", level=0.9)) == "MinimalPairs(data='p.tsv', level=0.9)"
+    probe = pc.MinimalPairs("p.tsv", level=0.9)
+    assert str(probe) == repr(probe) == "MinimalPairs(data='p.tsv', level=0.9)"
     assert repr(pc.Signature.parse("probe:x|seed:0")) == "<probe:x|seed:0>"
-    assert repr(pc.MinimalPairs(PAIRS, resamples=100).run(lm)).startswith(
-        "<minimal-pairs with bundled:modern: 3 items, "
-    )
+    assert repr(pc.MinimalPairs(PAIRS, resamples=100).run(lm)).startswith("<minimal-pairs with bundled:modern: 3 it")
 
 
 @pytest.mark.parametrize("name", [name for name in pc.__all__ if callable(getattr(pc, name))])
@@ -323,16 +310,11 @@ def test_help_says_where_tables_are_taken() -> None:
     assert all(name in pc.__doc__ for name in ("load", "score", "MinimalPairs", "compare", "read_survey"))
 
 
-def test_texts_are_listed() -> None:
+def test_a_table_of_one_column_is_that_column() -> None:
+    for table in ({"text": ["a", "b"]}, pl.DataFrame({"n": ["a", "b"]}), pd.DataFrame({0: ["a", "b"]})):
+        assert texts(table) == ["a", "b"]
     assert texts("one") == ["one"]
     assert texts([]) == []
-
-
-@pytest.mark.parametrize(
-    "table", [{"text": ["a", "b"]}, pl.DataFrame({"n": ["a", "b"]}), pd.DataFrame({0: ["a", "b"]})]
-)
-def test_a_table_of_one_column_is_that_column(table: Any) -> None:
-    assert texts(table) == ["a", "b"]
 
 
 def test_a_lazy_frame_is_read(tmp_path: Path) -> None:
@@ -382,13 +364,10 @@ def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
             with pytest.raises(pc.DataError) as error:
                 call(pairs)
             assert str(error.value).startswith("the data, row 2 ('bad'): the field is ")
-            assert error.value.__notes__ == [
-                "the data, row 3 ('good'): the field is blank — fill it, or leave the row out"
-            ]
+            (note,) = error.value.__notes__
+            assert note.startswith("the data, row 3 ('good'): ")
     for pairs in holed(id=["a", "b", "a"], good=["a", "b", "c"], bad=["x", "y", "z"]):
-        with pytest.raises(
-            pc.DataError, match=r"^the data, row 3: the pair has the same id as the one on row 1: 'a' — "
-        ):
+        with pytest.raises(pc.DataError, match=r"^the data, row 3: .* row 1: 'a' — "):
             pc.read_pairs(pairs)
     same = {"good": ["a"] * 8 + ["x"], "bad": ["b"] * 9}
     with pytest.raises(pc.DataError) as error:
@@ -456,10 +435,7 @@ def test_columns_name_the_id(lm: Any) -> None:
         pc.audit(twice, lm, columns)
     with pytest.raises(pc.DataError, match=r"^the data: there is no column 'nrr' — did you mean nr"):
         pc.read_pairs(table, {**columns, "id": "nrr"})
-    with pytest.raises(
-        pc.MethodError,
-        match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, prefix, more, less, kind, direction$",
-    ):
+    with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, "):
         pc.read_pairs(table, {"ident": "nr"})
     with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs that read_pairs has read have no columns"):
         pc.audit(pc.read_pairs(table, columns), lm, columns)
@@ -497,17 +473,11 @@ def test_stimuli_with_capitals_are_told_where_vectors_have_none(tmp_path: Path) 
     (tmp_path / "mixed.txt").write_text("".join([*lines, "Paris 1 2 3 4 5\n"]), "utf-8")
     lower = pc.WEAT(lists, max_missing=0.5).run(tmp_path / "lower.txt")
     told = [caution for caution in lower.cautions if "case:" in caution]
-    assert told == [
-        "3 of 12 words with capital letters were looked up in lower case (case: lower): Rose, Lily, Flea; write case: "
-        "keep to look them up as they are written"
-    ]
+    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "case: lower): Rose, Lily, Flea;" in told[0]
     assert any(caution.startswith("1 stimulus is not in the vocabulary of lower@") for caution in lower.cautions)
     kept = pc.WEAT(lists, max_missing=0.9).run(tmp_path / "mixed.txt")
     told = [caution for caution in kept.cautions if "case:" in caution]
-    assert [re.sub("@[0-9a-f]+", "", caution) for caution in told] == [
-        "3 of 12 words are not in the vocabulary of mixed as they are written, only in lower case: Rose, Lily, Flea; "
-        "write case: lower to look all words up in lower case"
-    ]
+    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "in lower case: Rose, Lily, Flea;" in told[0]
     assert any(": Rose, Lily, Flea, Wasp" in caution for caution in kept.cautions)
     mended = pc.WEAT(lists, max_missing=0.5, case="lower").run(tmp_path / "mixed.txt")
     assert mended.summary["value"].to_list() == lower.summary["value"].to_list()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,14 @@ import pytest
 
 import penchant as pc
 from builders import Zoo
+from penchant.engine.scorer import language_model
 from penchant.models.cache_file import default_path
+from penchant.tables.cautions import name_cautions
+from penchant.tables.missing import missing_cautions, missing_word
 from penchant.wording.phrases import Note, read_notes
 
 PAIRS = {"good": ["The cats sleep.", "She sings."], "bad": ["The cats sleeps.", "She sing."], "id": ["a", "b"]}
+ROWS = [("the cat sleeps", "the cat sleep"), ("the dog runs", "the dog run")]
 GAPS = pl.DataFrame(
     {"id": ["s1", "s2"], "text": ["The [MASK] is old.", "Thou [MASK] old."], "expected": [-1, 1], "group": ["e", "l"]}
 )
@@ -65,6 +71,53 @@ def test_a_gap_is_filled_in_a_text(lm: Any, tmp_path: Path, monkeypatch: pytest.
         any_pc.fill(lm, ["A [MASK]."])
     with pytest.raises(pc.PenchantError, match=r"k is int, got 'a' — give a whole number, such as k=10"):
         any_pc.fill(lm, "A [MASK].", k="a")
+
+
+def test_a_run_shows_what_was_chosen() -> None:
+    assert repr(pc.Run()) == "Run()" and repr(pc.Run("a.sqlite", batch_tokens=7)) == (
+        "Run(cache='a.sqlite', batch_tokens=7)"
+    )
+    shown = str(inspect.signature(pc.Run))
+    assert "lambda" not in shown and "Counts" not in shown and "cache: str | Path | None = None" in shown
+    assert pc.Run(cache="a.sqlite").cache == Path("a.sqlite")
+
+
+def test_white_space_and_characters_that_a_tokenizer_keeps_are_read(zoo: Zoo) -> None:
+    masked, causal = language_model(pc.load(zoo("bert"))), language_model(pc.load(zoo("gpt2")))
+    assert len(masked.tokenizer.encode(["the\tcat\n"])[0]) == len(masked.tokenizer.encode(["the cat"])[0])
+    assert pc.score(masked, ["the\tcat"])["tokens"].item() == pc.score(masked, ["the cat"])["tokens"].item()
+    kept = causal.tokenizer.encode(["a\x01b", "ab"])
+    assert kept[0].ids != kept[1].ids and len(pc.score(causal, ["a\x01b"])) == 1  # read as a token of its own
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "None", "NULL", "null", "#N/A", "<NA>", " nan "])
+def test_words_for_a_missing_cell_are_known(word: str) -> None:
+    assert missing_word(word)
+    assert not any(missing_word(text) for text in (f"{word} left.", "Nan sleeps.", "Na", "", "nothing"))
+
+
+def test_words_for_a_missing_cell_are_told_with_their_places(zoo: Zoo) -> None:
+    (told,) = missing_cautions([("nan", f"row {n}") for n in range(5)] + [("a", "row 9")], "texts")
+    assert told.startswith("5 texts are nothing but") and "row 0: 'nan'" in told and told.endswith("and 2 more)")
+    lm = pc.load(zoo("bert"))
+    with pytest.warns(UserWarning, match=r"1 text is nothing but .*\(text 2: 'None'\)"):
+        pc.score(lm, ["the cat", "None"])
+    with pytest.warns(UserWarning, match="1 text is nothing but"):
+        pc.surprisal(lm, ["the cat", "nan"], method="pll")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pc.score(lm, ["the cat", "the nan"])
+    result = pc.MinimalPairs([*ROWS, ("the cat sleeps", "NaN")], resamples=100).run(lm)
+    (caution,) = [each for each in result.cautions if "missing cell" in each]
+    assert "bad 1 (the data, row 3)" in caution
+
+
+def test_names_read_in_a_wrong_encoding_are_told() -> None:
+    assert list(name_cautions(["NPI licensing", "Her"], "groups")) == []
+    (told,) = name_cautions(["NPI â€“ licensing", "Her"], "groups")
+    assert told == "1 group has a name that was read in a wrong encoding: 'NPI â€“ licensing'"
+    read = pc.read_pairs([{"good": a, "bad": b, "group": "NPI â€“ licensing"} for a, b in ROWS])
+    assert any("wrong encoding" in caution for caution in read.cautions)
 
 
 # --- frames -------------------------------------------------------------------------------------------------------

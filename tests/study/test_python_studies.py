@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 
 import penchant
+from builders import refusal
 from given_data import PAIRS
 
 pc: Any = penchant  # calls that a type checker would refuse
@@ -67,9 +68,7 @@ def test_names_that_are_not_there_are_told_with_those_that_are(found: Any) -> No
         (lambda: pc.compare(found, found), "compare(): an Outcome is no result — give two results, such as FOUND.res"),
     ]
     for call, part in wrong:
-        with pytest.raises(pc.PenchantError) as error:
-            call()
-        assert part in str(error.value) and "\n" not in str(error.value)
+        assert part in refusal(call)
     with pytest.raises(KeyError):  # what Python expects of a mapping
         found.results["values"]
     with pytest.raises(AttributeError):
@@ -104,10 +103,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(), "there"), "there: already holds a study — go on with resume=True, or name another d"),
         (lambda: pc.run(study(modles=[]), "out"), "study: modles: unknown key, did you mean models? — see penchant sc"),
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
-        (
-            lambda: pc.run(study(), "out", cache="pairs.csv"),
-            "or use another cache or none (cache=)",
-        ),
+        (lambda: pc.run(study(), "out", cache="pairs.csv"), "or use another cache or none (cache=)"),
         (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is no address of a cluster"),
         (lambda: pc.run(study(), "out", workers=2), "workers, cpus and gpus are for a cluster — add on, such as on="),
@@ -117,27 +113,21 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(models=["no-such-model"]), "out"), "no-such-model: no such directory, and it cannot be"),
     ]
     for call, part in wrong:
-        with pytest.raises(pc.PenchantError) as error:
-            call()
-        assert part in str(error.value) and "--" not in str(error.value) and "\n" not in str(error.value)
+        message = refusal(call)
+        assert part in message and "--" not in message
     Path("pairs.csv").write_text("good,bad\na,b\n", "utf-8")
     with pytest.raises(pc.StudyError, match=r"since the study was begun — name a new out, or .* with rerun=True$"):
         pc.run(study(), "there", resume=True)
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "report.html")
+    full = OSError(errno.ENOSPC, "No space left on device", "report.html")
+    for error, told in ((full, "report.html: No space left on device"), (MemoryError(), "there is not enough memory")):
 
-    for error_, told in (
-        (full, "report.html: No space left on device"),
-        (_too_large, "there is not enough memory for"),
-    ):
-        monkeypatch.setattr("penchant.study.api.write_report", error_)
+        def fail(*_: object, error: BaseException = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr("penchant.study.api.write_report", fail)
         with pytest.raises(pc.PenchantError, match=f"^{told}"):
             pc.run(study(), f"out-{told[:3]}")
-
-
-def _too_large(*_: object, **__: object) -> None:
-    raise MemoryError
 
 
 def test_numbers_of_numpy_and_paths_are_taken_in_a_study() -> None:
@@ -179,6 +169,24 @@ def test_notes_are_told_without_progress_too(capfd: pytest.CaptureFixture[str]) 
     Path("pairs.csv").write_text("good,bad\nShe sings.,She sing.\nHe ran.,Him ran.\n", "utf-8")
     pc.run(study(), "out", progress=False, rerun=True)
     assert capfd.readouterr().err.startswith("note: pairs.csv")
+
+
+def test_a_study_in_a_notebook_shows_its_finding_and_where_the_report_is() -> None:
+    found = pc.run(study(), "out", cache="none", limit=1, progress=False)
+    shown = found._repr_html_()
+    assert "What was found" in shown and "out/report.html" in shown
+    (result,) = found.results.values()
+    assert len(result.items) == 1 and any("a pilot" in caution for caution in result.cautions)
+
+
+def test_an_interrupted_study_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("penchant.study.api.run_study", stop)
+    with pytest.raises(KeyboardInterrupt) as error:
+        pc.run(study(), "out", cache="none", progress=False)
+    assert error.value.__notes__ == ["finished work is kept: go on with the same call and resume=True"]
 
 
 # The function `report` --------------------------------------------------------------------------------------------
