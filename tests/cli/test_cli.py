@@ -23,6 +23,7 @@ import yaml
 import brute
 import zoo as tiny
 from answers import refused
+from architectures import save as save_tiny
 from builders import Program, Zoo, contents, succeeded, write, write_study
 from paths import ROOT
 
@@ -542,6 +543,24 @@ class TestBadInput:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         )
         refused((done.returncode, "", done.stderr), "cache of answers")
+
+
+@pytest.mark.parametrize("command", ["score", "surprisal"])
+def test_a_model_that_reads_ahead(command: str, penchant: Program, tmp_path: Path) -> None:
+    home = save_tiny("xlnet", tmp_path, causal=True)
+    write(tmp_path / "texts.txt", "Snow fell.\n")
+    code, out, err = penchant(command, "-m", home, tmp_path / "texts.txt", "--cache", "none")
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1 and "reads the tokens behind" in err
+
+
+@pytest.mark.parametrize(("layer", "code"), [("-1", 0), ("2", 2), ("9", 2)])
+def test_a_layer_without_one_vector_a_token(layer: str, code: int, penchant: Program, tmp_path: Path) -> None:
+    home = save_tiny("funnel", tmp_path, causal=False)
+    write(tmp_path / "texts.txt", "The keys to the cabinet are on the table.\n")
+    answer = penchant("embed", "-m", home, tmp_path / "texts.txt", "--layer", layer)
+    assert answer[0] == code
+    assert code == 0 or len(answer[2].splitlines()) == 1
 
 
 def test_a_fault_of_ours_is_exit_code_1(penchant: Program, zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,17 +101,6 @@ def test_columns_by_their_names(penchant: Program, zoo: Zoo, survey_of_pairs: Pa
     refused(penchant("audit", "p.csv", "-m", zoo("bert")), "the columns are 'Dobře', 'Špatně', 'Jev'", "--good")
 
 
-def test_every_bad_cell_is_a_line(penchant: Program, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("p.csv").write_text("good,bad\na,\n,b\nc,d\n", "utf-8")
-    code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
-    assert (code, out) == (2, "")
-    assert err.splitlines() == [
-        f"penchant: p.csv, line 2, field 'bad': {BLANK}",
-        f"penchant: p.csv, line 3, field 'good': {BLANK}",
-    ]
-
-
 def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
     from penchant.instruments.base import Run
     from penchant.instruments.minimal_pairs.probe import MinimalPairs

@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from safetensors.torch import load_file, save_file
+from studies import change_result, change_weights, pairs_study
 
 from answers import refused
-from builders import Program, Zoo, contents, succeeded, write, write_study
+from builders import Program, Zoo, contents, succeeded, write
 from manifests import rewritten
 from penchant.files import holding
 from penchant.models.digests import _checksum
@@ -30,12 +30,7 @@ MORE = "The dog sleeps.\tThe dog sleep.\n"
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path) -> Path:
     """A study of pairs with two models of its own directory."""
-    home = tmp_path / "here"
-    for name in ("bert", "gpt2"):
-        shutil.copytree(zoo(name), home / name)
-    write(home / "pairs.tsv", PAIRS)
-    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
-    return write_study(home / "s.yaml", ["./bert", "./gpt2"], probe)
+    return pairs_study(zoo, tmp_path / "here", PAIRS, "bert", "gpt2")
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +48,6 @@ def done(penchant: Program, study: Path, kept: Path, tmp_path: Path) -> Path:
         succeeded(penchant("run", study, "-o", study.parent / "out"))
         shutil.copytree(tmp_path, kept)
     return study.parent / "out"
-
-
-def other_weights(model: Path) -> None:
-    weights = load_file(model / "model.safetensors")
-    name = next(name for name in weights if "embeddings.weight" in name or "wte" in name)
-    weights[name][0] += 1
-    save_file(weights, model / "model.safetensors", {"format": "pt"})
 
 
 def test_from_another_working_directory(
@@ -88,7 +76,7 @@ def test_data(penchant: Program, study: Path, done: Path) -> None:
 
 
 def test_a_model(penchant: Program, study: Path, done: Path) -> None:
-    other_weights(study.parent / "bert")
+    change_weights(study.parent / "bert")
     before = contents(done)
     refused(penchant("run", study, "-o", done, "--resume"), "the model ./bert changed")
     assert contents(done) == before
@@ -118,14 +106,7 @@ def test_a_hash_wrongly_remembered(penchant: Program, study: Path, done: Path) -
 
 @pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt", "settings.json"])
 def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None:
-    path = next(done.glob(f"minimal-pairs/bert*/{name}"))
-    if name == "signature.txt":
-        path.write_text(path.read_text("utf-8").replace("seed:0", "seed:1"), "utf-8")
-    elif name == "settings.json":
-        path.write_text(path.read_text("utf-8").replace('"half"', '"good"'), "utf-8")
-    else:
-        table = pl.read_parquet(path)
-        table.with_columns(pl.col("difference" if name == "items.parquet" else "value") * 2).write_parquet(path)
+    change_result(next(done.glob(f"minimal-pairs/bert*/{name}")))
     refused(penchant("report", done, done), f"{name}: was edited or damaged", "--trust-edited")
     refused(penchant("run", study, "-o", done, "--resume"), "was edited", "--rerun")
     for arguments in (("export", done, "-o", "words.csv"), ("import", done, "rated.csv", "--into", "words.csv")):
@@ -179,7 +160,7 @@ def test_a_manifest_names_nothing_outside_its_directory(
 def test_a_cache_that_cannot_be_used_hides_no_change(
     penchant: Program, study: Path, done: Path, tmp_path: Path, cache: str
 ) -> None:
-    other_weights(study.parent / "bert")
+    change_weights(study.parent / "bert")
     (tmp_path / "a directory").mkdir()
     write(tmp_path / "a table", "a,b\n")
     refused(penchant("run", study, "-o", done, "--resume", "--cache", tmp_path / cache), "cache")

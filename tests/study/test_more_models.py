@@ -6,13 +6,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
-from safetensors.torch import load_file, save_file
-from trained import trained_study
+from studies import change_result, change_weights, pairs_study, trained_study
 
 from answers import Answer, refused
-from builders import Program, Zoo, contents, succeeded, write, write_study
+from builders import Program, Zoo, contents, succeeded, write
 from manifests import rewritten
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.results import read_outcome
@@ -26,12 +24,7 @@ NOTE = "is not shown, because the study is run without it now"
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path) -> Path:
     """A study of pairs with three models of its own directory."""
-    home = tmp_path / "here"
-    for name in ("bert", "gpt2", "roberta"):
-        shutil.copytree(zoo(name), home / name)
-    write(home / "pairs.tsv", PAIRS)
-    probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
-    return write_study(home / "s.yaml", [A, B, C], probe, names={A: "Bertha"})
+    return pairs_study(zoo, tmp_path / "here", PAIRS, "bert", "gpt2", "roberta", names={A: "Bertha"})
 
 
 @pytest.fixture
@@ -107,13 +100,6 @@ def require_as_fresh(penchant: Program, run: Program, *models: str, exports: boo
     shutil.rmtree("fresh")
 
 
-def other_weights(model: Path) -> None:
-    weights = load_file(model / "model.safetensors")
-    name = next(name for name in weights if "embeddings.weight" in name or "wte" in name)
-    weights[name][0] += 1
-    save_file(weights, model / "model.safetensors", {"format": "pt"})
-
-
 def test_a_model_more(penchant: Program, run: Program) -> None:
     well(run(A, more=()))
     refused(run(A, B, more=()), "already holds a study")
@@ -177,12 +163,8 @@ def test_an_edited_result_is_not_taken_up(penchant: Program, run: Program, both:
     path = result(both, B) / ("items.parquet" if name == "removed" else name)
     if name == "removed":
         path.unlink()
-    elif name == "signature.txt":
-        path.write_text(path.read_text("utf-8").replace("seed:0", "seed:1"), "utf-8")
-    elif name == "settings.json":
-        path.write_text(path.read_text("utf-8").replace('"half"', '"good"'), "utf-8")
     else:
-        pl.read_parquet(path).with_columns(pl.col("difference") * 2).write_parquet(path)
+        change_result(path)
     well(penchant("report", "out"))  # what is not shown is not looked at
     well(run(A))
     before = contents("out")
@@ -196,7 +178,7 @@ def test_an_edited_result_is_not_taken_up(penchant: Program, run: Program, both:
 
 def test_a_model_that_changed_is_not_taken_up(penchant: Program, run: Program, both: Path, study: Path) -> None:
     well(run(A))
-    other_weights(study.parent / "gpt2")
+    change_weights(study.parent / "gpt2")
     well(run(A))
     before = contents("out")
     refused(run(A, B), f"the model {B} changed", "--rerun")
@@ -233,7 +215,7 @@ def test_data_and_settings_that_changed_meanwhile(penchant: Program, run: Progra
 
 
 def test_rerun_with_other_models_at_once(penchant: Program, run: Program, both: Path, study: Path) -> None:
-    other_weights(study.parent / "bert")
+    change_weights(study.parent / "bert")
     refused(run(A, C), f"the model {A} changed")
     well(run(C, A, more=("--rerun",)))
     assert measured()[-1] == [C, A]
@@ -245,8 +227,8 @@ def test_everything_else_stays_refused(penchant: Program, run: Program, both: Pa
     text, before = study.read_text("utf-8"), contents("out")
     for change, told in (
         (("study: s", "study: t"), "its study was 's' and is now 't'"),
-        (("probes: [", "seed: 3\nprobes: ["), "its seed was 0 and is now 3"),
-        (("}}]", "}}, {minimal-pairs: {data: pairs.tsv}}]"), "with other probes"),
+        (("probes:", "seed: 3\nprobes:"), "its seed was 0 and is now 3"),
+        (("names:", "- minimal-pairs: {data: pairs.tsv}\nnames:"), "with other probes"),
     ):
         study.write_text(text.replace(*change), "utf-8")
         refused(run(A, C), "a different study", told)

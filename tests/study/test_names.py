@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from trained import trained_study
+from studies import trained_study
 
 import zoo as tiny
 from builders import Zoo, contents, write, write_study

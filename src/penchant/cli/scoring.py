@@ -154,6 +154,7 @@ def _score(
     """Write the scores of sentences, which are checked and counted first where they can be read twice."""
     from penchant.engine.methods import method_for
     from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
+    from penchant.engine.prefixed import touching_cautions
     from penchant.engine.scorer import Scorer
     from penchant.engine.unigrams import read_unigrams
 
@@ -171,7 +172,9 @@ def _score(
         scores = _valued(scorer, source, wanted, told)
         with to_stdout():
             WRITERS[wanted.format](scores)
-    say_notes([*scorer.notes(), *told.told(), *_of_prefixes(source, wanted)])
+    say_notes([*scorer.notes(), *told.told()])
+    if wanted.prefixed:
+        say_notes(touching_cautions(list(source()), "sentences"))
     scorer.close()
 
 
@@ -187,13 +190,6 @@ def _valued(scorer: Scorer, source: Source, wanted: Wanted, told: Unseen) -> Ite
     if wanted.normalise in PREFIXED:
         without = scorer.without(source(), wanted.method, neutral=wanted.neutral)
     return valued(told.counted(scorer.given(source(), wanted.method)), wanted.normalise, told.unigrams, without)
-
-
-def _of_prefixes(source: Source, wanted: Wanted) -> Iterator[str]:
-    from penchant.engine.prefixed import touching_cautions
-
-    if wanted.prefixed:
-        yield from touching_cautions(list(source()), "sentences")
 
 
 class Unseen:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penchant._version import __version__
 from penchant.cli.console import note, say
 from penchant.counting import counted
 from penchant.errors import MethodError
 
 if TYPE_CHECKING:
     from penchant.cluster.joining import Place
-    from penchant.engine.methods import Method
     from penchant.models.load import LanguageModel
 
 
@@ -43,13 +43,13 @@ def stream(
     on_error: str,
 ) -> None:
     """Score the files of some names. What is said of it goes to standard error."""
-    from penchant._version import __version__
     from penchant.cluster.joining import imported, joined
     from penchant.cluster.pool import Pool
     from penchant.cluster.sending import wanted
     from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.methods import method_for
+    from penchant.engine.normalising import FREQUENCY, PREFIXED, check_normalise
 
     out = _directory(out, names)
     check_on_error(on_error)
@@ -58,7 +58,9 @@ def stream(
     refuse_tables(files)
     model = load()
     method = method_for(asked.method, model)
-    _check_normalise(asked.normalise, method)
+    check_normalise(asked.normalise, method)
+    if asked.normalise in (*FREQUENCY, *PREFIXED):
+        raise MethodError(f"--normalise {asked.normalise} is not for work on a cluster", hint="score without --on")
     recipe = Recipe(
         penchant=__version__,
         model=model.name,
@@ -80,15 +82,6 @@ def stream(
         f"{counted(made.shards, 'shards')}{before}"
     )
     say(f"results: {out}")
-
-
-def _check_normalise(how: str, method: Method) -> None:
-    """Raise MethodError for a normalisation that does not apply, or needs more than the text."""
-    from penchant.engine.normalising import FREQUENCY, PREFIXED, check_normalise
-
-    check_normalise(how, method)
-    if how in (*FREQUENCY, *PREFIXED):
-        raise MethodError(f"--normalise {how} is not for work on a cluster", hint="score without --on")
 
 
 def _directory(out: Path | None, names: list[str]) -> Path:

@@ -1,14 +1,14 @@
-"""How a study goes on once its predictions are rated: the command that measures it again."""
+"""The command that measures a study again once its predictions are rated."""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from penchant.errors import PenchantError
-from penchant.study.manifest import FILE, read_manifest
+from penchant.study.manifest import FILE, AskedRecord, read_manifest
 from penchant.study.spec import Study, read_study, study_file
 from penchant.tables.places import listed
 
@@ -26,7 +26,7 @@ class Next:
 
 
 def after_ratings(directory: Path, ratings: Path) -> Next | None:
-    """How a study goes on with a table of ratings; None for results that no study wrote.
+    """Return how a study goes on with a table of ratings; None for results that no study wrote.
 
     The study file is looked for beside the ratings, beside the data that the study read, beside the results and where
     the user is. What was asked for otherwise than it says, such as other models, is asked for again.
@@ -35,47 +35,43 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
     if folder is None:
         return None
     manifest = read_manifest(folder / FILE)
-    asked = manifest.asked
-    settings = [each for probe in asked.probes for each in probe.values()]
+    settings = (each for probe in manifest.asked.probes for each in probe.values())
     names = [name for each in settings for name in listed(each.get("ratings") or [])]
     places = [ratings.parent, *(Path(each.path).parent for each in manifest.data), folder.parent, Path()]
-    probes = [name for probe in asked.probes for name in probe]
-    for place in dict.fromkeys(places):
-        file, options = _study(place, asked.study, probes)
-        if file is not None:
-            named = any((file.parent / name).resolve() == ratings.resolve() for name in names)
-            path = Path(os.path.relpath(ratings.resolve(), file.parent.resolve())).as_posix()
-            entry = "" if named else f"ratings: {path} under cloze in {file}"
-            return Next(["penchant", "run", str(file), "-o", str(folder), "--rerun", *options], entry)
-    named = ratings.name in {Path(name).name for name in names}
-    told = (
-        f"ratings: {ratings.name} (its path from there) under cloze in the file of the study '{asked.study['study']}'"
-    )
-    return Next(["penchant", "run", ANY, "-o", str(folder), "--rerun"], "" if named else told)
+    found = next(filter(None, (_study(place, manifest.asked.name) for place in dict.fromkeys(places))), None)
+    if found is None:
+        named = ratings.name in {Path(name).name for name in names}
+        entry = f"{ratings.name} (its path from there) under cloze in the file of the study '{manifest.asked.name}'"
+        file, options = ANY, []
+    else:
+        file, options = str(found[0]), _options(found[1], manifest.asked)
+        named = any((found[0].parent / name).resolve() == ratings.resolve() for name in names)
+        path = Path(os.path.relpath(ratings.resolve(), found[0].parent.resolve())).as_posix()
+        entry = f"{path} under cloze in {file}"
+    command = ["penchant", "run", file, "-o", str(folder), "--rerun", *options]
+    return Next(command, "" if named else f"ratings: {entry}")
 
 
-def _study(place: Path, asked: dict[str, Any], probes: list[str]) -> tuple[Path | None, list[str]]:
-    """The study file in a folder that is the one that was run, and the options that it was run with."""
-    if not place.is_dir():
-        return None, []
-    for file in sorted(each for each in place.iterdir() if each.suffix in (".yaml", ".yml")):
-        try:
-            study, _ = read_study(study_file(file))
-        except PenchantError:
-            continue
-        if study.study == asked.get("study"):
-            return file, _options(study, asked, probes)
-    return None, []
+def _study(place: Path, name: str) -> tuple[Path, Study] | None:
+    """The file in a folder of the study of a name, if it is there."""
+    for file in sorted(place.iterdir()) if place.is_dir() else ():
+        if file.suffix in (".yaml", ".yml"):
+            with suppress(PenchantError):
+                study, _ = read_study(study_file(file))
+                if study.study == name:
+                    return file, study
+    return None
 
 
-def _options(study: Study, asked: dict[str, Any], probes: list[str]) -> list[str]:
-    says = study.model_dump(mode="json")
+def _options(study: Study, asked: AskedRecord) -> list[str]:
+    """The options with which a study was run that says something else."""
+    says, probes = study.model_dump(mode="json"), [name for probe in asked.probes for name in probe]
     options = []
-    if says["models"] != asked.get("models"):
-        options += [word for model in asked.get("models") or [] for word in ("-m", str(model))]
+    if says["models"] != asked.models:
+        options += [word for model in asked.models for word in ("-m", model)]
     if [name for probe in says["probes"] for name in probe] != probes:
         options += [word for name in dict.fromkeys(probes) for word in ("--probe", name)]
     for key in ("limit", "dtype", "device"):
-        if says[key] != asked.get(key) is not None:
-            options += [f"--{key}", str(asked[key])]
+        if says[key] != asked.study.get(key) is not None:
+            options += [f"--{key}", str(asked.study[key])]
     return options
