@@ -80,7 +80,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "the directory holds no config.json": lambda model: (model / "config.json").unlink(),
     "there are no safetensors weights": lambda model: (model / "model.safetensors").unlink(),
     "are no safetensors": lambda model: (model / "model.safetensors").rename(model / "pytorch_model.bin"),
-    "": lambda model: [file.unlink() for file in model.glob("*token*")],
+    "": lambda model: list(map(Path.unlink, model.glob("*token*"))),
     "is an encoder-decoder": lambda model: write(model / "config.json", '{"model_type": "t5"}'),
     "is an adapter": lambda model: write(model / "adapter_config.json", "{}"),
 }
