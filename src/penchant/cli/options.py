@@ -113,7 +113,7 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
-    """Where the work is done: None for this process. Raises ClusterError or MethodError."""
+    """Return where the work is done: None for this process. Raises ClusterError or MethodError."""
     from penchant.cluster.joining import Place
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):

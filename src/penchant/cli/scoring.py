@@ -201,7 +201,7 @@ class Unseen:
         self.missing: list[tuple[str, str]] = []
 
     def counted(self, scores: Iterable[SentenceScore]) -> Iterator[SentenceScore]:
-        """The scores as they are."""
+        """Yield the scores as they are."""
         for score in scores:
             self.texts += 1
             if missing_word(score.text):
@@ -212,7 +212,7 @@ class Unseen:
             yield score
 
     def told(self) -> Iterator[str]:
-        """What a user is told of them."""
+        """Yield what a user is told of them."""
         yield from missing_cautions(self.missing, "texts")
         if self.unseen:
             yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"

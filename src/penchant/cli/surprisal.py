@@ -138,14 +138,14 @@ class Unread:
         self.words = self.without = 0
 
     def counted(self, scores: Iterable[list[WordScore]]) -> Iterator[list[WordScore]]:
-        """The scores as they are."""
+        """Yield the scores as they are."""
         for of_text in scores:
             self.words += len(of_text)
             self.without += sum(word.surprisal != word.surprisal for word in of_text)
             yield of_text
 
     def told(self) -> Iterator[str]:
-        """What a user is told of them."""
+        """Yield what a user is told of them."""
         if self.without:
             yield (
                 f"{of_all(self.without, self.words, 'words', 'have')} no surprisal: the first of a text where a model "

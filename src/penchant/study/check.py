@@ -73,7 +73,6 @@ def check(
 def _findings(
     model: LanguageModel, placed: Sequence[tuple[str, str]], scores: bool, on_unknown: OnUnknown
 ) -> list[Finding]:
-    """What a study looks at before it begins."""
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings += [_unused(model), _loading(model)]
     kept = known_texts(model, placed, on_unknown)
@@ -214,11 +213,7 @@ def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]])
 
 
 def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[str, str]:
-    """Characters that belong to no token, and combining marks or invisible characters taken away (as code points).
-
-    An uncased English model is meant to drop accents; one that drops the vowel signs of an Indic script reads other
-    words than those written.
-    """
+    """Characters that belong to no token, and combining marks or invisible characters taken away (as code points)."""
     seen = np.zeros(len(text), dtype=bool)
     for start, end in spans:
         seen[start:end] = True
@@ -236,7 +231,7 @@ def _marks(text: str) -> Counter[str]:
 
 
 def _vectors(model: LanguageModel) -> Finding:
-    """Are the hidden vectors of all layers numbers?"""
+    """Whether the hidden vectors of all layers are numbers."""
     layers = tuple(model.network.readable)
     try:
         list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
@@ -248,7 +243,7 @@ def _vectors(model: LanguageModel) -> Finding:
 
 
 def _padding(model: LanguageModel) -> Finding:
-    """Does a score stay what it is when the sentence is padded?"""
+    """Whether a score stays what it is when the sentence is padded."""
     try:
         alone = [next(Scorer(model, batch_tokens=1).score([(text, "")])).score for text in SAMPLE]
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]
@@ -265,7 +260,6 @@ def _padding(model: LanguageModel) -> Finding:
 
 
 def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
-    """How much does the batch that a token is in change its log-probability?"""
     name = "batch invariance"
     measured = invariance(model, texts)
     if measured is None:

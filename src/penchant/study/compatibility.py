@@ -1,5 +1,4 @@
-"""Are the models of a study there, and does each fit a probe? Looked at before the first is measured, from what can be
-known without weights; everything that does not fit is told at once."""
+"""Whether the models of a study are there and fit its probes, from what is known without weights."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ KINDS = {
 
 
 def kinds_read(probe: Probe[Any]) -> str:
-    """The kinds of models that an instrument reads, in words."""
+    """Say in words which kinds of models an instrument reads."""
     return " and ".join(KINDS[kind] for kind in probe.kinds)
 
 
 def all_read(probes: Iterable[Probe[Any]]) -> str:
-    """Which kinds of models each instrument reads, in words."""
+    """Say in words which kinds of models each instrument reads."""
     return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
 
 
@@ -41,7 +40,7 @@ Reader: TypeAlias = tuple[str, int]
 
 
 def reader(model: LanguageModel) -> Reader:
-    """What decides whether a model can read a text: its tokenizer, by its hash, and the longest input."""
+    """Return what decides whether a model can read a text: its tokenizer, by its hash, and the longest input."""
     return model.tokenizer.digest, model.max_tokens
 
 

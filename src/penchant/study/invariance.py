@@ -1,10 +1,4 @@
-"""How much a token's log-probability depends on the batch that it is computed in.
-
-A model that computed without rounding would give a sentence the same numbers in any company. Real ones add up in an
-order that depends on the shape of the batch, some choose another algorithm for another shape, and a model that lets
-padding or its neighbours through is wrong. What is left is measured here: the same sentences are read one by one, as
-any other work is (in trees of common beginnings, for a causal model), all in one padded batch, and in other company.
-"""
+"""How much a token's log-probability depends on the batch that it is computed in."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Elsewhere:
         self._before = ClusterRecord(on=place.on, ray=importlib.metadata.version("ray"), nodes={})
 
     def backend(self, model: LanguageModel, spec: str, study: Study) -> RayBackend:
-        """What runs the batches of a model that was loaded here from `spec`. The workers of another model stop."""
+        """Return what runs the batches of a model that was loaded from `spec`. The workers of another model stop."""
         if self._pool is None or self._model != model.fingerprint:
             self.close()
             self._model = model.fingerprint
@@ -41,7 +41,7 @@ class Elsewhere:
 
     @property
     def record(self) -> ClusterRecord:
-        """What did the work so far, and what went wrong and was done again."""
+        """The machines that did the work so far, and what went wrong and was done again."""
         before, pool = self._before, self._pool
         if pool is None:
             return before

@@ -326,7 +326,7 @@ class _Running:
         self.outcome.results.update(found)
 
     def finish(self) -> Outcome:
-        """What was found, once the manifest says so."""
+        """Write the manifest of a finished study, and return what was found."""
         reads = {place: kinds_read(probe) for place, probe in zip(self.places, self.probes, strict=True)}
         self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
