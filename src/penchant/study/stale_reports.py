@@ -18,8 +18,8 @@ _NAMED = 3
 
 def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
     """Yield a line for each report and each folder of exports directly inside a result directory that were not made of
-    the results that `document` shows: the old files, and the command that makes them anew. `written` are files made just
-    now: others that an export left in the same folder are no longer made."""
+    the results that `document` shows: the old files, and the command that makes them anew. `written` are files made
+    just now: others that an export left in the same folder are no longer made."""
     folder = Path(directory)
     if not document.made_of or not is_directory(folder):
         return
