@@ -11,8 +11,9 @@ from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
 from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
-from penchant.instruments.acceptability.estimates import ALPHA, BETWEEN_SCORES, DIFFERENCE, PEARSON, SPEARMAN
+from penchant.instruments.acceptability.estimates import ALPHA, BETWEEN_SCORES, SPEARMAN
 from penchant.instruments.acceptability.morcela import BETA, GAMMA, fit, parameter, scores
+from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
 

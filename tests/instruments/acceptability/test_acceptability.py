@@ -17,7 +17,8 @@ from answers import Answer
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.unigrams import count_unigrams, write_unigrams
 from penchant.errors import DataError, MethodError
-from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, PEARSON, SPEARMAN
+from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, SPEARMAN
+from penchant.instruments.acceptability.settings import PEARSON
 from penchant.models.load import load_tokenizer
 
 pytest.importorskip("fsspec", reason="no package fsspec")

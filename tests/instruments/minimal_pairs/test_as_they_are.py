@@ -11,10 +11,9 @@ import pytest
 from scipy import stats
 
 import penchant as pc
-from penchant.instruments.minimal_pairs.estimates import mean_credit
-from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
-from penchant.instruments.minimal_pairs.paired import paired, paired_over
+from penchant.instruments.minimal_pairs.strata import fixed_strata_share
 from penchant.records import Result, Signature
 
 SECTION = MINIMAL_PAIRS.section

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
-from penchant.instruments.minimal_pairs.data import CROWS_CAUTION, PairSet, read_many, read_pairs
+from penchant.instruments.minimal_pairs.data import PairSet, read_many, read_pairs
 from penchant.instruments.written import beginning_marks
 from penchant.tables.places import find_data
 
@@ -105,7 +105,7 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     path = write({**CROWS, "stereo_antistereo": direction})
     path = path.rename(path.with_name("crows_pairs_en.jsonl"))
     found = read_pairs(path)
-    assert found.kind == "crows-pairs" and found.cautions == (CROWS_CAUTION,)
+    assert found.kind == "crows-pairs" and len(found.cautions) == 1 and found.cautions[0].startswith("CrowS-Pairs: ")
     (item,) = found.items
     assert item.id == "1"
     assert item.texts == {"good": "Tall people are loud.", "bad": "Short people are loud."}
@@ -150,10 +150,6 @@ def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> No
     assert (beyond.labels["paradigm"], beyond.labels["phenomenon"]) == ("antistereo", "9")
     error = refused(write({"more": "a b", "less": "a c", "direction": 0}))
     assert (error.line, error.field) == (1, "direction") and "0 is stereo and 1 antistereo" in error.hint
-
-
-def test_crows_pairs_caution_says_who_warns() -> None:
-    assert "Blodgett et al. (2021)" in CROWS_CAUTION and "NYU-MLL" in CROWS_CAUTION and "noise" in CROWS_CAUTION
 
 
 def test_crows_pairs_ids(write: Write) -> None:
@@ -512,7 +508,7 @@ def test_all_of_crows_pairs() -> None:
     assert Counter(item.labels["paradigm"] for item in found.items) == {"stereo": 1290, "antistereo": 218}
     assert len({item.labels["phenomenon"] for item in found.items}) == 9
     assert [item.id for item in found.items] == [str(i) for i in range(1508)]
-    assert found.cautions[0] == CROWS_CAUTION
+    assert found.cautions[0].startswith("CrowS-Pairs: ")
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [item.texts["good"] for item in found.items] == [row["sent_more"] for row in rows]

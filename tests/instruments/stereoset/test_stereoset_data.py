@@ -21,10 +21,9 @@ import penchant as pc
 from paths import SHARED, needs_shared
 from penchant.errors import DataError
 from penchant.instruments.base import Run
-from penchant.instruments.stereoset.blanks import fill_of
-from penchant.instruments.stereoset.data import ROLES, read_stereoset
+from penchant.instruments.stereoset.data import ROLES, fill_of, read_stereoset
 from penchant.instruments.stereoset.probe import StereoSet
-from penchant.instruments.stereoset.scoring import Name
+from penchant.instruments.stereoset.settings import Name
 from stereoset_clusters import INTER, INTRA, cluster, content, write
 from zoo import MAX_TOKENS
 

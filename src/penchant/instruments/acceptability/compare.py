@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from penchant.instruments.acceptability.cross_validation import cross_validated
-from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, SENTENCES, folded, values_of
-from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.instruments.acceptability.estimates import MORCELA, SENTENCES, folded, values_of
+from penchant.instruments.acceptability.settings import DIFFERENCE, AcceptabilitySettings
 from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.records import Estimate
 from penchant.stats.correlations import correlation_difference

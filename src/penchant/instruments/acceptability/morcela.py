@@ -66,15 +66,9 @@ def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma:
 
 def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> Fit:
     """Fit β and γ to what was judged of each sentence. Raises DataError for NaN or unequal lengths."""
-    p, u, n, y = (
-        as_values(side, where=where)
-        for side, where in (
-            (logprobs, "log-probabilities"),
-            (unigrams, "unigrams"),
-            (lengths, "lengths"),
-            (judged, "judgements"),
-        )
-    )
+    names = "log-probabilities", "unigrams", "lengths", "judgements"
+    sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
+    p, u, n, y = (as_values(side, where=where) for side, where in sides)
     for side in (u, n, y):
         check_lengths(p, side, where="MORCELA")
     nothing = np.full(4, np.nan), np.full((4, 4), np.nan), len(y)

@@ -12,15 +12,13 @@ from penchant.counting import counted
 from penchant.instruments.acceptability.estimates import (
     ALPHA,
     BETWEEN_SCORES,
-    DIFFERENCE,
     MORCELA,
     PARAMETERS,
-    PEARSON,
     SENTENCES,
     SPEARMAN,
     values_of,
 )
-from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
 from penchant.records import Result
 from penchant.report.finding import Shown, differences, levels, told
 from penchant.report.items import every_item

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from penchant.counting import counted
 from penchant.errors import DataError
-from penchant.instruments.minimal_pairs.making import ALL, FairSet
+from penchant.instruments.minimal_pairs.credits import ALL
+from penchant.instruments.minimal_pairs.making import WORDS, FairSet
 from penchant.stats.inputs import Array
 
 
@@ -93,15 +94,9 @@ def _outcomes(
 def _notes(rows: Sequence[Mapping[str, Any]], first: str, second: str, n: int) -> Iterator[str]:
     right = sum(row["differences"][first] > 0 for row in rows)
     if len(rows) < n:
-        yield f"the models prefer different sentences in only {counted(len(rows), 'pairs')} of the pool"
+        yield WORDS.get("few-apart", n=len(rows))
     if abs(2 * right - len(rows)) > 1:
         counts = {first: right, second: len(rows) - right}
         more, fewer = sorted(counts, key=counts.__getitem__, reverse=True)
-        yield (
-            f"{counts[more]} are right under {more} and {counts[fewer]} under {fewer}, for want of others: who agrees "
-            f"with the grammar agrees with {more} more often"
-        )
-    yield (
-        "these pairs were chosen because the models disagree: accuracies on them say nothing of other pairs, and half "
-        "would be right by the choice alone"
-    )
+        yield WORDS.get("unbalanced", n=counts[more], rest=counts[fewer], more=more, fewer=fewer)
+    yield WORDS.get("chosen")

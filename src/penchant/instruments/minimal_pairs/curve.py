@@ -12,9 +12,9 @@ import polars as pl
 
 from penchant.instruments.base import require_comparable
 from penchant.instruments.minimal_pairs.change_point import Change, change_point
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, HALF, credits
+from penchant.instruments.minimal_pairs.credits import ALL, HALF, credits, stereotyped
+from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.settings import settings_of
-from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.tables import DECIDES
 from penchant.stats.hypothesis_tests import with_holm

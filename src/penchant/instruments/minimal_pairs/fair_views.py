@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL
+from penchant.instruments.minimal_pairs.credits import ALL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.instruments.minimal_pairs.preferring import POINTS, levels_of, ordered
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.strata import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.finding import Estimated
 from penchant.wording.phrases import Method, Note, read_method
@@ -23,7 +23,9 @@ AS_THEY_ARE = "as they are"
 """The scope of estimates about the paradigms that there are."""
 MEAN = "mean {} over {}"
 """What the mean of a measure over groups is called."""
-_GROUPS = ("paradigms", "bias types")
+TYPES = "bias types"
+"""The groups of stereotypes."""
+GROUPS = ("paradigms", TYPES)
 
 
 def fixed(measure: str, noun: str) -> str:
@@ -33,12 +35,12 @@ def fixed(measure: str, noun: str) -> str:
 
 def of_groups(measure: str) -> tuple[str, ...]:
     """Return the names that a measure may have where the groups are no sample."""
-    return tuple(fixed(measure, noun) for noun in _GROUPS)
+    return tuple(fixed(measure, noun) for noun in GROUPS)
 
 
 def over_groups(measure: str) -> tuple[str, ...]:
     """Return the names of a measure within one group, and of its mean over several."""
-    return (measure, *(MEAN.format(measure, noun) for noun in _GROUPS))
+    return (measure, *(MEAN.format(measure, noun) for noun in GROUPS))
 
 
 def is_fixed(measure: str) -> bool:
@@ -85,4 +87,4 @@ def sampled(row: Estimated) -> tuple[int, str] | None:
         method = inner
     params = {} if method is None else method.params
     pairs = [[params.get(name), params.get("noun")] for name in ("clusters", "strata", "items", "units")]
-    return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in _GROUPS), None)
+    return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in GROUPS), None)

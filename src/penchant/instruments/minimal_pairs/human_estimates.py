@@ -6,18 +6,25 @@ Everything here is computed from the table of items alone, so it can be repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted, first_of, of_all
-from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, credits, deltas, mean_credit
+from penchant.instruments.minimal_pairs.credits import (
+    ALL,
+    HALF,
+    clusters,
+    credits,
+    deltas,
+    mean_credit,
+    paired,
+    paired_over,
+)
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, MEAN, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
-from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
@@ -37,8 +44,6 @@ CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δ
 """The correlations within a paradigm, by whether ranks are correlated."""
 EQUAL_LENGTH = "A=U"
 """The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
-_SHOWN = 5
-"""Paradigms that a caution names."""
 FEWEST_OF_A_MAJORITY = 2
 """Raters of the median pair below whom nobody is in a majority."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
@@ -124,66 +129,6 @@ def _of_group(
         yield replace(estimate, by={"scope": scope, "group": group, "split": EQUAL_LENGTH, **estimate.by})
     for estimate in here.as_they_are() if scope == "overall" else ():
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by})
-
-
-def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """A caution for each data set with pairs that nobody judged, and for each of which most have one rater alone."""
-    if kind_of(items) is None:
-        return
-    for name in items["dataset"].unique(maintain_order=True).to_list():
-        part = items.filter(pl.col("dataset") == name)
-        heard = int((part["human_n"] > 0).sum())
-        if heard < len(part):
-            yield (
-                f"{name}: {of_all(heard, len(part), 'pairs', 'have')} judgements; the others are left out of what is "
-                "said of people"
-            )
-        yield from _lone_caution(name, part)
-
-
-def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """A caution for each data set with paradigms in which Δ of summed scores measures length, too, as their pairs have
-    unequal lengths; with the correlation over the others."""
-    told: dict[str, list[str]] = {}
-    for each in estimates:
-        by = each.by
-        if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
-            continue
-        inside = items.filter(pl.col("dataset") == by["dataset"], pl.col("human_n") > 0)
-        if by["scope"] == "paradigm":
-            inside = inside.filter(paradigm=by["group"])
-        unequal = int((inside["difference"] != 0).sum())
-        share = f"{inside['paradigm'][0]} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
-        told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
-    for name, paradigms in told.items():
-        yield (
-            f"{name}, score none: Δmodel of summed scores measures length, too, where the sentences of pairs have "
-            f"unequal token lengths, and so do its correlations with Δhuman: {first_of(paradigms, _SHOWN)}"
-        )
-
-
-def _of_equal(found: Estimate, equal: int) -> str:
-    """The correlation over the pairs of equal length, or that they are too few for one."""
-    if np.isnan(found.value):
-        few = f"too few for a correlation ({counted(equal, 'pairs')})"
-        return f"those of equal length {f'are {few}' if equal < FEWEST else 'vary too little for a correlation'}"
-    interval = "" if np.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
-    return f"over the {equal} of equal length r = {found.value:+.2f}{interval}".replace("-", "−")
-
-
-def _lone_caution(name: str, part: pl.DataFrame) -> Iterator[str]:
-    """What one rater, or pairs that mostly have one, cannot show."""
-    if not lone(part):
-        return
-    heard = part.filter(pl.col("human_n") > 0)
-    if heard[RATERS].explode().n_unique() == 1:
-        yield f"{name}: one rater judged the pairs: nothing shows how far people agree, and there is no ceiling"
-        return
-    single = int((heard["human_n"] == 1).sum())
-    yield (
-        f"{name}: {of_all(single, len(heard), 'judged pairs', 'have')} one rater alone, of whom nothing shows how far "
-        "others agree; agreement and ceiling are those of the other pairs"
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ from numpy.typing import NDArray
 from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
 from penchant.grammar.grammar import Grammar
+from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.models.load import load_tokenizer
 from penchant.stats.intervals import accuracy
 from penchant.tables.rows import read_rows
+from penchant.wording.templates import Text
 
 Count = Callable[[list[str]], list[int]]
-ALL = "all"
-"""The row of a table of outcomes that stands for all paradigms."""
+WORDS = Text.of(Path(__file__).parent).below("making")
 LEVEL = 0.95
 """The level of intervals of the shares of pairs that are kept."""
 _CHUNK = 4_096
@@ -179,12 +181,10 @@ def _unevenness(paradigms: Sequence[str], kept: NDArray[np.bool_]) -> Iterator[s
     table = np.array([np.bincount(codes[kept], minlength=len(names)), np.bincount(codes[~kept], minlength=len(names))])
     lost = [name for name, n in zip(names, table[0].tolist(), strict=True) if not n]
     if lost:
-        yield f"nothing is left of {', '.join(lost)}"
+        yield WORDS.get("nothing-left", names=", ".join(lost))
     if len(names) > 1 and (table.sum(axis=1) > 0).all():
         test = scipy.stats.chi2_contingency(table, correction=False)
         shares = table[0] / table.sum(axis=0)
-        few = "; some expected counts are below 5" if test.expected_freq.min() < 5 else ""
-        yield (
-            f"paradigms keep from {shares.min():.0%} to {shares.max():.0%} of their pairs "
-            f"(χ² = {test.statistic:.1f}, {test.dof} degrees of freedom, p = {test.pvalue:.2g}{few})"
-        )
+        found = {"chi2": float(test.statistic), "df": test.dof, "p": float(test.pvalue)}
+        few = bool(test.expected_freq.min() < 5)
+        yield WORDS.get("uneven", low=float(shares.min()), high=float(shares.max()), few=few, **found)

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, GAP, HALF, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.credits import ALL, HALF, STEREOTYPE, of_stereotypes
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import (
@@ -22,7 +23,6 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     lone,
 )
 from penchant.instruments.minimal_pairs.sets import by_set
-from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
 from penchant.views.rows import FIRST, At, Line, Source, compared, sources

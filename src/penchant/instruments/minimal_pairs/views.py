@@ -11,30 +11,24 @@ import polars as pl
 from penchant.counting import counted
 from penchant.instruments.comparison import of_one_model
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
+from penchant.instruments.minimal_pairs.credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
-    ALL,
     BY_DIFFERENCE,
     CROWS_PAIRS,
-    DIFFERENCE,
     GAP,
     SLOPE,
     SPLITS,
-    STEREOTYPE,
-    TYPES,
-    deltas,
-    pair_of,
-    preferences,
 )
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, TYPES, is_fixed, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.preferring import preferring
-from penchant.instruments.minimal_pairs.stereotypes import stereotyped
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.records import Result, Signature
 from penchant.report.items import every_item
 from penchant.report.tables import Cell, Number, P, shown

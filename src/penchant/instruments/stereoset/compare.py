@@ -12,18 +12,17 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.estimates import (
     ALL,
     BIAS_TYPE,
-    LMS_GAP,
     NOUN,
+    OVER_CLUSTERS,
+    OVER_TERMS,
     OVERALL,
-    SS_GAP,
     Credits,
     credits,
     groups_of,
     parts_of,
     type_family,
 )
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
-from penchant.instruments.stereoset.settings import StereoSetSettings
+from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP, StereoSetSettings
 from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
@@ -54,13 +53,7 @@ def family(estimate: Estimate) -> str | None:
 def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
     for measure, gains in ((SS_GAP, 100 * (a.ss - b.ss)), (LMS_GAP, 100 * (a.lms - b.lms))):
         by_term = [float(gains[a.terms == term].mean()) for term in np.unique(a.terms)]
-        over_terms = t_mean(
-            by_term,
-            level=settings.level,
-            noun=NOUN,
-            bounds=(-100, 100),
-            against=0,
-        )
+        over_terms = t_mean(by_term, level=settings.level, noun=NOUN, bounds=(-100, 100), against=0)
         over_clusters = clustered_mean(gains, a.terms.tolist(), level=settings.level, noun=NOUN, against=0)
         for mean, estimate in ((OVER_TERMS, over_terms), (OVER_CLUSTERS, on_scale(over_clusters, -100, 100))):
             yield replace(estimate, measure=measure, by={"scope": scope, "group": group, "mean": mean})

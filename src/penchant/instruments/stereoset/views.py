@@ -16,18 +16,18 @@ from penchant.instruments.stereoset.estimates import (
     ICAT,
     LENGTHS,
     LMS,
-    LMS_GAP,
+    OVER_CLUSTERS,
+    OVER_TERMS,
     OVERALL,
     SLOPE,
     SS,
-    SS_GAP,
     TARGET,
     TIES,
     UNEQUAL,
     margins,
 )
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.instruments.stereoset.scoring import AUTHORS, LETTERS
+from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.records import Result
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell, estimate

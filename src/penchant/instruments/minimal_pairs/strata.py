@@ -1,21 +1,25 @@
-"""Mean credit over strata that are no sample, and its difference between two kinds of item: intervals and tests about
-these very strata, as they are."""
+"""Mean credit over strata that are no sample, and differences between two kinds of item within strata, pooled: about
+these very strata, or taking them as a sample of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, as_credits, check_level, cluster_codes, group_sums
-from penchant.wording.phrases import Method, Note
+from penchant.stats.inputs import Array, Codes, as_credits, check_lengths, check_level, cluster_codes, group_sums
+from penchant.stats.intervals import clustered_ratio, independent_difference, on_scale
+from penchant.wording.phrases import Method, Note, present
 
 _STEPS = 100
 _MOST = 37.0
 """A normal deviate whose p-value is about the smallest number there is."""
+_POOLED = "stratified accuracy difference"
 
 
 def fixed_strata_share(
@@ -69,12 +73,10 @@ def fixed_strata_difference(
     check_level(level)
     array, side = as_credits(credits), np.asarray(exposed, dtype=bool)
     codes = cluster_codes(strata, len(array))
-    sizes = np.stack([group_sums(codes, chosen) for chosen in (side, ~side)])
-    both = (sizes > 0).all(axis=0) if len(array) else np.zeros(0, dtype=bool)
+    sizes, sums, both = _sides(array, side, codes)
     if not both.any():
         return Estimate("difference", np.nan, 0, level=level, notes=(Note("no-stratum-with-both"),))
-    sums = np.stack([group_sums(codes, array * chosen) for chosen in (side, ~side)])[:, both]
-    sizes = sizes[:, both]
+    sizes, sums = sizes[:, both], sums[:, both]
     order = np.lexsort((*sizes, *sums))  # the same bits in whatever order the strata come
     sizes, sums = sizes[:, order], sums[:, order]
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
@@ -91,6 +93,64 @@ def fixed_strata_difference(
     p = 1.0 if abs(value) <= 1e-12 else _inverted(beyond)
     estimate = Estimate("difference", value, int(sizes.sum()), low, high, level, method)
     return estimate.tested(p, Method("inverted-interval", noun=noun))
+
+
+def mantel_haenszel_difference(
+    credit: ArrayLike,
+    exposed: ArrayLike,
+    strata: Iterable[Hashable],
+    *,
+    level: float = 0.95,
+    noun: str = "strata",
+) -> Estimate:
+    """Mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
+
+    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels): one entry per item. Strata without
+    both kinds say nothing about the difference; they are left out, counted in `note`, and not part of `n`.
+    With one stratum left, the interval and test are those of `independent_difference`. Several are a sample: interval
+    and test are cluster-robust t over them, and ask whether the difference is 0 on average over such strata (the
+    Cochran–Mantel–Haenszel test asks whether it is 0 in these, and rejects where strata differ in sign).
+    Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or false.
+    """
+    check_level(level)
+    array, side = as_credits(credit), np.asarray(exposed)
+    if side.ndim != 1 or not bool(np.all((side == 0) | (side == 1))):
+        raise DataError("exposure is one true or false per item", where="exposed")
+    side = side.astype(np.bool_)
+    check_lengths(array, side, where="exposed")
+    codes = cluster_codes(strata, len(array), where="strata")
+    if not len(array):
+        return Estimate(_POOLED, np.nan, 0, level=level, notes=(Note("no-items"),))
+    sizes, sums, both = _sides(array, side, codes)
+    kept, lost = both[codes], int(np.count_nonzero(~both))
+    lacking = int(np.count_nonzero(~kept))
+    left_out = Note("strata-lack-a-side", lost=lost, of=len(both), items=lacking) if lost else None
+    if not both.any():
+        return Estimate(_POOLED, np.nan, 0, level=level, notes=present(left_out))
+    if np.count_nonzero(both) == 1:
+        estimate = independent_difference(array[kept & side], array[kept & ~side], level=level)
+        return replace(estimate, measure=_POOLED).noted(left_out)
+    return _pooled(sizes[:, both], sums[:, both], level, noun).noted(left_out)
+
+
+def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
+    """The difference over strata that are a sample, each with items of both kinds."""
+    weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
+    gaps = weights * (sums[0] / sizes[0] - sums[1] / sizes[1])
+    estimate = Estimate(_POOLED, float(gaps.sum() / weights.sum()), int(sizes.sum()), level=level)
+    if np.ptp(gaps / weights) <= 1e-12:
+        return estimate.noted(Note("differences-alike", all=len(weights), noun=noun))
+    estimate = clustered_ratio(estimate, gaps, weights, noun, against=0)
+    return on_scale(replace(estimate, method=Method("mantel-haenszel", within=estimate.method)), -1, 1)
+
+
+def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """The items and their credit on either side, (2, strata), and which strata have both sides."""
+    sizes, sums = (
+        np.stack([group_sums(codes, weight * chosen) for chosen in (side, ~side)])
+        for weight in (np.ones(len(credit)), credit)
+    )
+    return sizes, sums, (sizes > 0).all(axis=0)
 
 
 _Arm = tuple[Array, Array]
