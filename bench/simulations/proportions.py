@@ -18,9 +18,12 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     HUMAN_ACCURACY,
     MINUS_PEOPLE,
 )
-from penchant.instruments.minimal_pairs.overlap import overlapping_difference
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
-from penchant.instruments.minimal_pairs.strata import fixed_strata_share, mantel_haenszel_difference
+from penchant.instruments.minimal_pairs.strata import (
+    fixed_strata_share,
+    mantel_haenszel_difference,
+    overlapping_difference,
+)
 from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
 

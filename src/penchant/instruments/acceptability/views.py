@@ -54,7 +54,6 @@ def _hows(results: Sequence[Result]) -> list[str]:
 
 
 def _values(result: Result) -> dict[str, Array]:
-    """Return the scores of the sentences by each of those reported."""
     settings = AcceptabilitySettings.of(result.settings)
     return {how: values_of(result.items, how, settings)[0] for how in settings.normalisations()}
 
@@ -65,7 +64,6 @@ def _last(result: Result) -> pl.Series:
 
 
 def _told(made: dict[str, Array]) -> str:
-    """Return the score that items are told with."""
     return MORCELA if MORCELA in made else list(made)[-1]
 
 
@@ -125,7 +123,6 @@ def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: T
 
 
 def _judged(result: Result) -> pl.DataFrame:
-    """Return the items with the number of raters of each."""
     return result.items.with_columns(pl.col("ratings").list.len().alias("judged"))
 
 

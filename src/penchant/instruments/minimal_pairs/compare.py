@@ -71,13 +71,11 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
 
 def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
-    """The pairs of which a sentence has another score."""
     unlike: Mask = ((a["score_good"] != b["score_good"]) | (a["score_bad"] != b["score_bad"])).to_numpy()
     return unlike
 
 
 def _chosen(items: pl.DataFrame, equal: Mask, by: Mapping[str, str]) -> Mask:
-    """The pairs that an estimate is about."""
     chosen = equal if by["split"] == EQUAL else np.ones(len(items), dtype=bool)
     return chosen if by["scope"] != "paradigm" else chosen & (items["paradigm"] == by["group"]).to_numpy()
 

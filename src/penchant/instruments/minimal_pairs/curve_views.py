@@ -12,8 +12,9 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
+from penchant.instruments.minimal_pairs.length_charts import rule
 from penchant.report.drawing import alt
-from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.figures import COLOURS, Figure
 from penchant.report.finding import measured, sentences
 from penchant.report.sections import Curves
 from penchant.report.tables import Number, Table
@@ -90,7 +91,6 @@ def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
 
 
 def _reasons(row: Mapping[str, Any]) -> list[Note]:
-    """Return why a paradigm has no step of acquisition; nothing where it has one."""
     return [note.params["reason"] for note in notes_of(row) if note.code == NO_STEP]
 
 
@@ -128,7 +128,6 @@ def _ticks(steps: Sequence[int]) -> list[int]:
 
 
 def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) -> alt.LayerChart:
-    """Return the curve of one paradigm."""
     points = rows.select(
         "step",
         "n",
@@ -154,8 +153,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
             alt.Tooltip("n:Q", title="pairs"),
         ],
     )
-    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
-    layers = [half, *_mark(step, x), band, line, dots]
+    layers = [rule("y", 50), *_mark(step, x), band, line, dots]
     told = f"at {Number(step['value'], step['low'], step['high'], form=',.0f')}"
     subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else told
     title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)

@@ -112,8 +112,8 @@ def read_pairs(
     _refuse_repeated(items, rows, table)
     items, taken = checked_marks(items, rows, file, marks)
     sides = table.sides if kind in STEREOTYPES else ROLES
-    told = (f"{stem(file)}: {caution}" for caution in (*taken, *defects.cautions(items, rows, file, sides)))
-    cautions = (*((_WORDS.get("crows"),) if kind == "crows-pairs" else ()), *told)
+    of_file = (f"{stem(file)}: {caution}" for caution in (*taken, *defects.cautions(items, rows, file, sides)))
+    cautions = (*((_WORDS.get("crows"),) if kind == "crows-pairs" else ()), *of_file)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 

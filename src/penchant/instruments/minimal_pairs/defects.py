@@ -90,5 +90,4 @@ def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tupl
 
 
 def _line(item: Item) -> str:
-    """The line of an item, or its id where it has none."""
     return item.place.rpartition(", ")[2] or item.id

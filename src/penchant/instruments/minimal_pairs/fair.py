@@ -19,9 +19,9 @@ from penchant.instruments.minimal_pairs.credits import ALL, credits
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
 from penchant.instruments.minimal_pairs.formats import PairColumns
-from penchant.instruments.minimal_pairs.overlap import overlapping_difference
 from penchant.instruments.minimal_pairs.probe import Drawn, PairProbe, cite
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
+from penchant.instruments.minimal_pairs.strata import overlapping_difference
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
@@ -57,7 +57,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
     def items(self, read: dict[str, list[PairSet]]) -> Sequence[Drawn]:
         """Return the pairs of both sets that are scored."""
-        return [pair for part in read.values() for pair in self.drawn(part)]
+        return [pair for part in read.values() for pair in self.chosen(part)]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
         """Return the pairs of both sets that are scored."""
@@ -75,7 +75,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""
-        parts = {name: self.drawn(part) for name, part in self.read_set(session.base).items()}
+        parts = {name: self.chosen(part) for name, part in self.read_set(session.base).items()}
         session.expect(sum(map(len, parts.values())), inputs=2)
         tables: list[pl.DataFrame] = []
         cautions: list[str] = []

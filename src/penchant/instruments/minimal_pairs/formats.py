@@ -94,7 +94,7 @@ class PairColumns(BaseModel):
         for field_ in columns:
             if field_ not in cls.model_fields:
                 raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
-        names = cls.model_construct(**columns)
+        names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
             told = f"{plain[0]} is for pairs of which one sentence is good, {stereotypes[0]} for stereotypes"

@@ -175,7 +175,6 @@ def compared_lengths(
 
 
 def _unevenness(paradigms: Sequence[str], kept: NDArray[np.bool_]) -> Iterator[str]:
-    """Notes on paradigms that lost all pairs, and on whether paradigms keep different shares."""
     names = list(dict.fromkeys(paradigms))
     codes = np.array([names.index(name) for name in paradigms])
     table = np.array([np.bincount(codes[kept], minlength=len(names)), np.bincount(codes[~kept], minlength=len(names))])

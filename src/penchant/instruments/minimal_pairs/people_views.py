@@ -40,7 +40,6 @@ _WHERE = {"": "overall", "-by-paradigm": "paradigm"}
 
 
 def _share(key: str, measure: str, **levels: str) -> list[Column]:
-    """Return a share in percent, and that of the paradigms as they are."""
     own: dict[str, Any] = {**levels, "measure": measure}
     fixed = {**own, "measure": of_groups(measure), "scope": AS_THEY_ARE}
     return [number(key, ".1f", scale=100, **own), number(f"{key}-fixed", ".1f", scale=100, **fixed)]

@@ -22,10 +22,9 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     RAW,
     lone,
 )
-from penchant.instruments.minimal_pairs.sets import by_set
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
-from penchant.views.rows import FIRST, At, Line, Source, compared, sources
+from penchant.views.rows import FIRST, At, Line, Source, compared, parted, sources
 from penchant.wording.templates import Text
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -39,22 +38,16 @@ Named: TypeAlias = tuple[str, Line]
 def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield what is found of each data set, of the first score; then what people and models share."""
     words = text.below("prose", "finding")
-    sets = by_set(results)
-    several = len(sets) > 1
-    rest = len(sets) - MOST
+    sets = list(parted(results, "dataset"))
     parts = []
-    for name, having in list(sets.items())[:MOST]:
-        own = words.given(name=name, several=several)
-        found = [_of_set(source, name) for source in sources(having)]
+    for name, each in sets[:MOST]:
         pairs = None if comparison is None else comparison.filter(dataset=name)
-        parts.append(_Part(name, having, found, pairs, own))
+        having = [result for result in each if len(result.summary)]
+        parts.append(_Part(name, having, pairs, words.given(name=name, several=len(sets) > 1)))
     yield from (said for part in parts for said in part.of_models())
+    rest = len(sets) - MOST
     yield words.get("more-sets", rest=rest) if rest > 0 else ""
     yield from (said for part in parts for said in part.of_people())
-
-
-def _of_set(source: Source, name: str) -> Source:
-    return replace(source, frame=source.frame.filter(dataset=name))
 
 
 def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: str, words: Text) -> Iterator[str]:
@@ -77,12 +70,8 @@ def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> s
 
 
 class _Part:
-    """The finding of one data set."""
-
-    def __init__(
-        self, name: str, results: Sequence[Result], found: Sequence[Source], pairs: pl.DataFrame | None, words: Text
-    ) -> None:
-        self.results, self.found, self.pairs = results, found, pairs
+    def __init__(self, name: str, results: Sequence[Result], pairs: pl.DataFrame | None, words: Text) -> None:
+        self.found, self.pairs = sources(results), pairs
         self.kinds = of_stereotypes(results[0].summary, name)
         self.measure = STEREOTYPE if self.kinds else ACCURACY
         self.words = words.given(kinds=self.kinds)
@@ -110,7 +99,7 @@ class _Part:
     def _gaps(self) -> tuple[bool, str]:
         """Return whether accuracy is told to move with token length, and how far it lies from that of pairs of equal
         length where the preferred sentence has more tokens, and where it has fewer."""
-        own, alone, gaps = self.words.below("gaps"), len(self.results) == 1, []
+        own, alone, gaps = self.words.below("gaps"), len(self.found) == 1, []
         for source in self.found:
             for split in UNEQUAL:
                 at = At(measure=GAP, scope="overall", split=split, normalise=FIRST)
@@ -165,7 +154,7 @@ class _Part:
             return
         first = known[0][1]
         assert first.source.result is not None
-        alone = lone(first.source.result.items.filter(dataset=first["dataset"]))
+        alone = lone(first.source.result.items)
         words = self.words.below("people").given(raters=int(first["raters"]), lone=alone)
         fixed = self._rows(measure=of_groups(AGAINST_MAJORITY), scope=AS_THEY_ARE)
         yield from levels_of(known, fixed, _SHARE, "50%", words.below("majority"))
@@ -190,7 +179,6 @@ class _Part:
 
 
 def _unequal(source: Source) -> int:
-    """Return how many pairs are of unequal length under the tokenizer of a model."""
     at = At(measure=ACCURACY, scope="overall", split=UNEQUAL, normalise=FIRST)
     return sum(int(line["n"]) for line in source.only(at))
 

@@ -66,7 +66,6 @@ def _applying(method: Method, *, unigrams: bool) -> list[str]:
 
 
 def _content(pair: Drawn) -> Sequence[str]:
-    """The texts by which a pair is drawn."""
     return list(pair[1].texts.values())
 
 
@@ -89,7 +88,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         """Return the paradigm of a pair."""
         return item[1].labels["paradigm"]
 
-    def drawn(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
+    def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
         """Return the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their
         sentences alone, so that sets that share pairs mostly keep the same ones."""
         pairs = [(each, item) for each in pair_sets for item in each.items]
@@ -212,7 +211,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
     def items(self, read: list[PairSet]) -> Sequence[Drawn]:
         """Return the pairs that are scored."""
-        return self.drawn(read)
+        return self.chosen(read)
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
         """The pairs, checked and cached. Raises DataError naming file, line and field."""
@@ -221,7 +220,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
         """Return the pairs that are scored. What people judged of them is checked, too."""
         self.judgements(base)
-        return self.drawn(self.pair_sets(base))
+        return self.chosen(self.pair_sets(base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files that the pairs, the judgements of them and the frequencies of tokens are read from."""

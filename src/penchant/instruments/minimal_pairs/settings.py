@@ -88,7 +88,6 @@ class PairSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Fill parameters that are not set from the preset."""
         name = fields.get("compat") if isinstance(fields, dict) else None
         if not isinstance(name, str):
             return fields

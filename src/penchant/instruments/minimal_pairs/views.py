@@ -99,7 +99,6 @@ _LEADING = ("pairs", "all", "fixed", "A=U", "adjusted")
 
 
 def _many(lines: Sequence[Line]) -> bool:
-    """Return whether so many groups are shown that they are a detail."""
     return len({line["group"] for line in lines}) > MANY
 
 
@@ -118,7 +117,6 @@ def _of_score(measure: object) -> bool:
 
 
 def _by_step(found: Sequence[Source]) -> list[Source]:
-    """Return the accuracies by |A|−|U| in the order of that."""
     frames = (source.frame.filter(measure=BY_DIFFERENCE, scope="overall") for source in found)
     steps = (frame.sort("dataset", pl.col("split").cast(pl.Int32), maintain_order=True) for frame in frames)
     return [replace(source, frame=frame) for source, frame in zip(found, steps, strict=True)]
@@ -205,7 +203,6 @@ def _over(line: Line) -> Cell:
 
 
 def _of_itself(line: Line) -> bool:
-    """Return whether a difference is between two results of one model."""
     first, _, second = Signature.parse(line["signature"])["model"].partition(" − ")
     return of_one_model(first, second)
 

@@ -260,7 +260,6 @@ def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate], probe: Stere
 
 
 def _moves(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """A caution for each part and score whose SS moves with length."""
     by_length = {
         (each.by["part"], each.by["normalise"], each.by["lengths"]): each for each in estimates if each.measure == SS
     }
