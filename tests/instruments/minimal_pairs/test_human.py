@@ -12,10 +12,12 @@ from typing import Any
 
 import krippendorff
 import numpy as np
+import pair_results
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pair_results import scored
 from scipy import stats
 
 import penchant as pc
@@ -35,7 +37,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 )
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.registry import placed
-from penchant.records import Estimate, Signature
+from penchant.records import Estimate
 from penchant.study.results import read_outcome
 
 Program = Callable[..., Answer]
@@ -181,39 +183,22 @@ Hand = dict[str, tuple[float, dict[int, float]]]
 
 
 def items(kind: str, *paradigms: Hand) -> pl.DataFrame:
-    rows = []
-    for number, pairs in enumerate(paradigms):
-        for id_, (delta, judged) in pairs.items():
-            mean = sum(judged.values()) / len(judged) if judged else None
-            rows.append(
-                {
-                    "dataset": "d",
-                    "file": "d",
-                    "id": f"{number}-{id_}",
-                    "good": f"{number}-{id_}.",
-                    "bad": ".",
-                    "paradigm": f"p{number}",
-                    "phenomenon": "ph",
-                    "score_good": delta,
-                    "score_bad": 0.0,
-                    "tokens_good": 1,
-                    "tokens_bad": 1,
-                    "difference": 0,
-                    "human_n": len(judged),
-                    "human_good": mean,
-                    "human_raters": list(judged),
-                    JUDGED[kind]: list(judged.values()),  # type: ignore[index]
-                }
-            )
-    kinds = {"human_raters": pl.List(pl.Int32), JUDGED[kind]: pl.List(pl.Float64)}  # type: ignore[index]
-    return pl.DataFrame(rows, schema_overrides=kinds)
+    """Items of paradigms p0, p1, … whose pairs are called by the number of theirs and their own."""
+    pairs = [(n, name, delta, judged) for n, own in enumerate(paradigms) for name, (delta, judged) in own.items()]
+    judgements = [list(judged.values()) for *_, judged in pairs]
+    return scored([(f"p{n}", delta, 0.0, 1, 1) for n, _, delta, _ in pairs]).with_columns(
+        pl.Series("id", [f"{n}-{name}" for n, name, *_ in pairs]),
+        pl.Series("good", [f"{n}-{name}." for n, name, *_ in pairs]),
+        pl.lit(".").alias("bad"),
+        pl.Series("human_n", list(map(len, judgements))),
+        pl.Series("human_good", [sum(each) / len(each) if each else None for each in judgements], dtype=pl.Float64),
+        pl.Series("human_raters", [list(judged) for *_, judged in pairs], dtype=pl.List(pl.Int32)),
+        pl.Series(JUDGED[kind], judgements, dtype=pl.List(pl.Float64)),  # type: ignore[index]
+    )
 
 
-def result(frame: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
-    fields = {"data": "d#1", "human": "j#1", "normalise": "none", "acceptable": "good", "method": "lp", **more}
-    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
-    probe = pc.MinimalPairs(data=["d"], method="lp", normalise="none", resamples=200)
-    return probe.result(pc.Measured(frame), signature)
+def result(frame: pl.DataFrame, model: str = "m", human: str = "j#1") -> pc.Result:
+    return pair_results.result(frame, model, resamples=200, normalise="none", human=human)
 
 
 def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:
@@ -421,25 +406,13 @@ def test_order_of_rows_and_names_of_raters_do_not_matter(seed: int, random: Any)
     random.shuffle(other)
     delta = {pair["id"]: float(i * 37 % 17) - 5 for i, pair in enumerate(PAIRS)}
     summaries = []
-    for table in (rows, other):
-        probe = pc.MinimalPairs(data=PAIRS, human=table)
+    for judgements in (rows, other):
+        probe = pc.MinimalPairs(data=PAIRS, human=judgements)
         found = probe.judgements()
         assert found is not None
-        scored = pl.DataFrame(
-            {
-                "dataset": "the data",
-                "file": probe.pair_sets()[0].name,
-                "id": list(delta),
-                "paradigm": [pair["group"] for pair in PAIRS],
-                "phenomenon": "ph",
-                "score_good": list(delta.values()),
-                "score_bad": 0.0,
-                "tokens_good": 1,
-                "tokens_bad": 1,
-                "difference": 0,
-            }
-        )
-        summaries.append(result(found.on(scored)).summary.drop("signature"))
+        rows = [(pair["group"], value, 0.0, 1, 1) for pair, value in zip(PAIRS, delta.values(), strict=True)]
+        frame = scored(rows).with_columns(pl.Series("id", list(delta)), pl.lit(probe.pair_sets()[0].name).alias("file"))
+        summaries.append(result(found.on(frame)).summary.drop("signature"))
     assert summaries[0].drop("low", "high").equals(summaries[1].drop("low", "high"), null_equal=True)
     for end in ("low", "high"):
         np.testing.assert_allclose(summaries[0][end], summaries[1][end], atol=1e-12)

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, read_pairs
@@ -289,16 +288,6 @@ def test_groups_that_differ_only_in_spelling_and_groups_of_one_pair_are_said(wri
     assert read_pairs(write({"good": "a", "bad": "b", "group": "alone"})).cautions == ()
 
 
-def test_what_may_be_wrong_with_pairs_is_said_by_audit_and_check(write: Write, penchant: Callable[..., Answer]) -> None:
-    path = write(*[{"good": "The cats sleep.", "bad": "The cats sleeps."}] * 2, {"good": "It is.", "bad": "It is."})
-    for command in ("audit", path, "-m", "bundled:modern"), ("check", path, "-m", "bundled:modern"):
-        code, _, err = penchant(*command)
-        assert code == 0, err
-        said = " ".join(err.split())
-        assert "1 pair consists of two identical sentences" in said
-        assert "(line 2 as line 1)" in said
-
-
 # --- bad input ----------------------------------------------------------------------------------------------------
 
 FIELDS = [
@@ -402,12 +391,6 @@ def test_directories_and_files_in_order(write: Write, tmp_path: Path) -> None:
     found = read_many([tmp_path / "z.json", str(tmp_path / "d")])
     assert [pairs.name for pairs in found] == ["z", "a", "b"]
     assert all(isinstance(pairs, PairSet) for pairs in found)
-
-
-def test_ids_need_be_unique_in_one_file_only(write: Write) -> None:
-    row = {**PLAIN, "id": "same"}
-    found = read_many([write(row, name="a.jsonl"), write(row, name="b.jsonl")])
-    assert [item.id for pairs in found for item in pairs.items] == ["same", "same"]
 
 
 def test_options_reach_every_file(write: Write) -> None:

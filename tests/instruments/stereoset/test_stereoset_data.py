@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 import torch
 
 import brute
-import penchant as pc
 from paths import SHARED, needs_shared
 from penchant.errors import DataError
 from penchant.instruments.base import Run
@@ -85,6 +85,39 @@ def test_class_labels_of_the_set_on_the_hub(tmp_path: Path) -> None:
     numbered["data"]["intrasentence"][0]["sentences"][0]["gold_label"] = 3
     with pytest.raises(DataError, match="gold_label"):
         read_stereoset(write(tmp_path / "x.json", numbered))
+
+
+def texts(data: object) -> list[list[str]]:
+    probe = StereoSet(data=data)  # type: ignore[arg-type]
+    return [list(probe.texts_of(cluster)) for cluster in probe.asked()]
+
+
+ROWS = [row | {"part": part.removesuffix("sentence")} for part, rows in content()["data"].items() for row in rows]
+BY_ROLE = [row | {each["gold_label"]: each["sentence"] for each in row.pop("sentences")} for row in deepcopy(ROWS)]
+BLANKS = [{key: value for key, value in row.items() if key != "part"} for row in BY_ROLE]
+"""Without the part, intrasentence clusters are those with a blank."""
+
+
+@pytest.mark.parametrize("rows", [ROWS, BY_ROLE, BLANKS], ids=["as in the file", "a column a sentence", "no part"])
+@pytest.mark.parametrize("made", [pl.DataFrame, pandas.DataFrame, list])
+def test_clusters_are_given_as_tables(made: Callable[[Any], Any], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    of_file = texts(str(write(tmp_path / "x.json")))
+    assert texts(made(rows)) == of_file
+    assert texts(content()) == of_file
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"part": "both"}, "the data, row 1 ('part'): 'both' is no part"),
+        ({"context": " "}, "the data, data.intersentence.0.context"),
+        ({"unrelated": None}, "the data, data.intrasentence.0.sentences.2"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(DataError) as caught:
+        texts([BLANKS[0] | change, *BLANKS[1:]])
+    assert told in str(caught.value)
 
 
 def test_rows_in_parquet_are_refused_as_a_table(tmp_path: Path) -> None:
@@ -319,7 +352,3 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
     StereoSet(data=str(tmp_path / "short.json"), **settings).run(str(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)
-
-
-def test_python_shows_the_parameters() -> None:
-    assert repr(pc.StereoSet(data="x.json", part=["intra"])) == "StereoSet(data='x.json', part=['intra'])"

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -25,6 +26,7 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, num
 from penchant.wording.phrases import Note, notes_of, read_method
 from penchant.wording.templates import Text
 
+_WORDS = Text.of(Path(__file__).parent).below("charts")
 _BESIDE = 3
 """Panels beside each other."""
 _WIDTH, _HEIGHT = 190, 120
@@ -136,10 +138,13 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
     )
     base = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x)
     y = alt.Y(
-        "value:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(values=[0, 25, 50, 75, 100])
+        "value:Q",
+        title=_WORDS.get("accuracy"),
+        scale=alt.Scale(domain=[0, 100]),
+        axis=alt.Axis(values=[0, 25, 50, 75, 100]),
     )
     band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(
-        y=alt.Y("low:Q", title="accuracy, %"), y2="high:Q"
+        y=alt.Y("low:Q", title=_WORDS.get("accuracy")), y2="high:Q"
     )
     line = base.mark_line(strokeWidth=1.5, color=_BLUE).encode(y=y)
     dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
@@ -154,8 +159,8 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
         ],
     )
     layers = [rule("y", 50), *_mark(step, x), band, line, dots]
-    told = f"at {Number(step['value'], step['low'], step['high'], form=',.0f')}"
-    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else told
+    at = Number(step["value"], step["low"], step["high"], form=",.0f")
+    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else _WORDS.get("step", step=at)
     title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=title)
 
@@ -165,7 +170,7 @@ def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}
-    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title="accuracy, %"), y2="top:Q")
+    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title=_WORDS.get("accuracy")), y2="top:Q")
     start = x.copy()
     start.shorthand = "low:Q"
     return [

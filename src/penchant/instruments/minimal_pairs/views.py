@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from penchant.counting import counted
 from penchant.instruments.comparison import of_one_model
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
@@ -40,9 +40,11 @@ from penchant.views.rows import FIRST, At, Line, Source, parted, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import read_method
+from penchant.wording.templates import Text
 
 MANY = 10
 """Number of paradigms above which their table is a detail."""
+_WORDS = Text.of(Path(__file__).parent).below("charts")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
@@ -242,12 +244,11 @@ COMPARED = (
 
 # Figures -------------------------------------------------------------------------------------------------------------
 
-_TOTAL = "all pairs"
-
 
 def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
     """Return rows in percent, those over all pairs first; then those of a scope, by the numbers of the first model."""
     ranks: dict[str, int] = {}
+    total = _WORDS.get("total")
     made = []
     for source in found:
         frame = source.frame.filter(pl.col("n") > 0).with_columns(
@@ -259,7 +260,7 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
         for group in whole[by].drop_nulls():
             ranks.setdefault(group, len(ranks))
         rank = pl.col(by).replace_strict(ranks, default=-1, return_dtype=pl.Int64)
-        row = pl.col(by).fill_null(f"({_TOTAL})" if _TOTAL in ranks else _TOTAL).alias("row")
+        row = pl.col(by).fill_null(f"({total})" if total in ranks else total).alias("row")
         made.append(replace(source, frame=frame.with_columns(row).sort(rank, maintain_order=True)))
     return made
 
@@ -337,12 +338,12 @@ def _longer(result: Result) -> pl.Series:
 
 
 def _remarks(result: Result) -> list[str]:
-    more, less = _roles([result], result.items, stereotyped(result.items))
+    words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
-    return [
-        f"Δ, {more} minus {less}: " + ", ".join(f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row)
-        for row in zip(*margins, strict=True)
-    ]
+    told = (
+        ", ".join(f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row) for row in zip(*margins, strict=True)
+    )
+    return [words.get("margins", margins=each) for each in told]
 
 
 def _signed(value: float) -> str:
@@ -352,7 +353,7 @@ def _signed(value: float) -> str:
 def _tokens(role: str) -> Tokens:
     def said(items: pl.DataFrame) -> list[str]:
         rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
-        return [f"{_signed(score)}, {counted(n, 'tokens')}" for score, n in rows]
+        return [_WORDS.get("score", score=_signed(score), n=n) for score, n in rows]
 
     return Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", said)
 

@@ -169,10 +169,12 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
     which part a cluster is of; without it, intrasentence ones are those whose context has a blank. Raises DataError
     naming the row.
     """
-    if isinstance(given, Mapping) and isinstance(given.get("data"), Mapping):
-        return [as_yaml(given)]
+    keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
+    found = [given] if keys else rows(given, name=name)
+    if len(found) == 1 and isinstance(found[0].get("data"), Mapping):
+        return [as_yaml(found[0])]
     parts: dict[str, list[object]] = {key: [] for key in _KEYS.values()}
-    for number, row in enumerate(rows(given, name=name), 1):
+    for number, row in enumerate(found, 1):
         part = row.get("part") or ("intra" if BLANK in str(row.get("context")) else "inter")
         if part not in get_args(Part):
             hint = one_of(str(part), get_args(Part))
