@@ -136,16 +136,10 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
         pl.lit(paradigm).alias("paradigm"),
         *((100 * pl.col(name)).alias(name) for name in ("value", "low", "high")),
     )
-    base = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x)
-    y = alt.Y(
-        "value:Q",
-        title=_WORDS.get("accuracy"),
-        scale=alt.Scale(domain=[0, 100]),
-        axis=alt.Axis(values=[0, 25, 50, 75, 100]),
-    )
-    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(
-        y=alt.Y("low:Q", title=_WORDS.get("accuracy")), y2="high:Q"
-    )
+    base, title = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x), _WORDS.get("accuracy")
+    shares = alt.Axis(values=[0, 25, 50, 75, 100])
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=shares)
+    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5, color=_BLUE).encode(y=y)
     dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
         y=y,
@@ -161,8 +155,8 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
     layers = [rule("y", 50), *_mark(step, x), band, line, dots]
     at = Number(step["value"], step["low"], step["high"], form=",.0f")
     subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else _WORDS.get("step", step=at)
-    title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
-    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=title)
+    heading = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
+    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
 def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:

@@ -340,10 +340,8 @@ def _longer(result: Result) -> pl.Series:
 def _remarks(result: Result) -> list[str]:
     words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
-    told = (
-        ", ".join(f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row) for row in zip(*margins, strict=True)
-    )
-    return [words.get("margins", margins=each) for each in told]
+    told = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
+    return [words.get("margins", margins=", ".join(each)) for each in told]
 
 
 def _signed(value: float) -> str:
