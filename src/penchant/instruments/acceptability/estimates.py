@@ -1,7 +1,4 @@
-"""Estimates from scored and judged sentences. Everything is computed from the table of items alone.
-
-The units are sentences; what was judged of one is the mean of its ratings.
-"""
+"""Estimates from scored sentences and the means of their ratings."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
-from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
-from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, fit, parameter
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, Folded, cross_validated, fit, parameter
 from penchant.instruments.acceptability.settings import PEARSON, AcceptabilitySettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
@@ -41,8 +37,7 @@ FEW_RATERS = 3
 
 
 def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
-    """The sentences with their scores of MORCELA out of fold: each is made with parameters that were fitted to other
-    sentences."""
+    """The sentences with their scores of MORCELA out of fold."""
     score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
@@ -59,8 +54,7 @@ def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) ->
 
 
 def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
-    """The part of the sentences that each belongs to, by a hash of the seed and its text, so that the order of rows
-    does not matter; parts differ by one sentence at most."""
+    """The part of the sentences that each belongs to, by a hash of seed and text; parts differ by one at most."""
     keys = [
         hashlib.sha256(f"{settings.seed}\0{prefix}\0{sentence}".encode()).digest()
         for prefix, sentence in items.select("prefix", "sentence").iter_rows()

@@ -81,8 +81,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """A caution for each data set with paradigms in which Δ of summed scores measures length, too, as their pairs have
-    unequal lengths; with the correlation over the others."""
+    """A caution for each data set with paradigms in which Δ of summed scores measures length, too."""
     told: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by

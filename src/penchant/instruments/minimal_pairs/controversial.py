@@ -60,8 +60,7 @@ def _ranks(differences: Array) -> Array:
 
 
 def _balanced(controversy: Array, under_first: NDArray[np.bool_], under_second: NDArray[np.bool_], n: int) -> list[int]:
-    """The numbers of the most controversial pairs, in their order in the pool: half of them right under either model,
-    more of one where the other has too few. Equally controversial ones are taken as they come."""
+    """The numbers of the most controversial pairs, in their order: half right under either model, if possible."""
     sides = [np.flatnonzero(side) for side in (under_first, under_second)]
     sides = [side[np.argsort(-controversy[side], kind="stable")] for side in sides]
     half = n // 2

@@ -63,8 +63,7 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """The cluster of every pair of one data set, and what the clusters are: paradigms are a sample of what could have
-    been tested, as are the bias types of stereotypes, whose paradigms are only two directions."""
+    """The cluster of every pair of one data set, and what clusters are: paradigms, or the bias types of stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
 
@@ -101,8 +100,7 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """The data sets of stereotypes in a table of items, of estimates or of differences, by the names of their
-    paradigms, which are the two directions."""
+    """The data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
     column = "paradigm" if "paradigm" in frame.columns else "group"
     if column == "group" and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()

@@ -125,8 +125,7 @@ def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float)
 
 
 def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array) -> Estimate:
-    """The step where a paradigm is acquired, or that it is not, and why. `from_there` has the accuracies of the
-    checkpoints after the change."""
+    """The step where a paradigm is acquired, or why it is not, by its accuracies after the change, `from_there`."""
     at = {"step": step.value}
     if step.test is None or not step.test.adjusted <= DECIDES:
         reason = Note("minimal_pairs.no-change")
@@ -214,8 +213,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """How many steps come before the change in each row of `sums` (sums of credits by step, of so many items): the
-    first of those with the largest binomial likelihood."""
+    """How many steps come before the change in each row of `sums` (credits by step, of so many items)."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)

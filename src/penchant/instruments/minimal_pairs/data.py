@@ -66,8 +66,7 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Pairs given in Python. Raises DataError for one of three parts without names: a group stands first in some
-    tables, and last in others."""
+    """Pairs given in Python. Raises DataError for one of three parts without names, whose order is not known."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
@@ -124,11 +123,9 @@ def read_many(
     acceptable: Direction = "sent_more",
     marks: Marks = "refuse",
 ) -> list[PairSet]:
-    """Read the pairs of several files; a directory stands for the tables directly inside it, and a pattern for the
-    files that it matches, in order of their names.
+    """Read the pairs of several files; a directory stands for the tables directly inside it, a pattern for its files.
 
-    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name, by which their pairs
-    are distinguished.
+    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name.
     """
     files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}
@@ -154,8 +151,7 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """A file, those that a pattern matches, here or on the hub, or the tables directly inside a directory, in order of
-    their names. Raises DataError."""
+    """A file, those that a pattern matches, or the tables directly inside a directory, by name. Raises DataError."""
     if is_hub(path):
         return [file for place in fetched(path) for file in tables_in(place)]
     if not is_directory(path):

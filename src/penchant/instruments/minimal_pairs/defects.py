@@ -31,8 +31,7 @@ _GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
 def checked_marks(
     items: Sequence[Item], rows: Sequence[Row], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """The pairs of a file, and a caution that counts what was taken out. Raises DataError, with the first lines of each
-    side, where marks are refused and one sentence of some pair alone begins with one."""
+    """The pairs, and a caution on marks taken out. Raises DataError where refused marks begin one sentence alone."""
     sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
     if marks == "strip":
         told = _by_side(sides, rows)
@@ -67,9 +66,7 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
 
 
 def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[str]:
-    """What to say of the pairs of one file, in a line each: how their sentences, which `sides` call, are written beyond
-    what they contrast, sentences that are identical to each other, pairs that are there twice, groups whose names
-    differ only in spelling, and groups of one pair."""
+    """Cautions about the pairs of one file, each a line; `sides` are what the two sentences are called."""
     name = file.stem if is_kept(file) else file.name
     pairs = []
     for item, row in zip(items, rows, strict=True):

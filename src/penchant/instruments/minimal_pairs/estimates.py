@@ -1,7 +1,4 @@
-"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment."""
 
 from __future__ import annotations
 
@@ -104,8 +101,7 @@ def _family_of_all(estimate: Estimate) -> str | None:
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """All estimates of one group of pairs: a paradigm, a phenomenon or a data set. Where it is of one paradigm, it is
-    tested how well its line in |A|−|U| is `fitted`."""
+    """All estimates of one group of pairs; where it is of one paradigm, it is tested how well its line is `fitted`."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -145,8 +141,7 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several, and where
-    these are few, no surer than of these as they are."""
+    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]

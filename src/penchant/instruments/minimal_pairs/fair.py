@@ -1,8 +1,4 @@
-"""Fair against original minimal pairs: does the order of models change when token lengths are made equal?
-
-Comparing models with different tokenizers is only fair on pairs that have equal lengths under all of them (Ueda et al.
-2024). This probe scores a model on an original set and on a fair one and compares the two accuracies within paradigms.
-"""
+"""Fair against original minimal pairs: does the order of models change when token lengths are made equal?"""
 
 from __future__ import annotations
 
@@ -100,8 +96,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         yield from fair_cautions(measured.items, measured.items.filter(pl.col("dataset") == FAIR))
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both; pairs of
-        both sets are found by their sentences."""
+        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both."""
         pairs = _distinct(items, how)
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
@@ -131,8 +126,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Whether `penchant pairs` made a file of pairs that do not have the column; what cannot be opened is told where it
-    is read."""
+    """Whether `penchant pairs` made a file of pairs that do not have the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -140,10 +134,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """One row for every distinct pair of a paradigm: its credit, and whether it is in the fair and the original set.
-
-    Pairs are the same if both sentences are; of pairs that a set has several times, each is matched once.
-    """
+    """One row for every distinct pair of a paradigm, with its copies: its credit, and in which sets it is."""
     same = ["paradigm", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

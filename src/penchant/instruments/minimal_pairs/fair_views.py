@@ -63,8 +63,7 @@ def _ranked(found: Sequence[Source]) -> list[Source]:
 
 
 def open_ranks(found: Sequence[Source]) -> list[Source]:
-    """Return the best and worst possible rank of every model on each set: a difference that is told, with p adjusted
-    over the pairs of models, ranks one of the two above the other."""
+    """Return the best and worst rank of every model on each set that the differences, with p adjusted, leave open."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -98,8 +97,7 @@ def _range(name: str) -> Column:
 
 
 def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield how the accuracy of each model changes from the original to the fair pairs, and what can be told of the
-    models' order on each of the two sets."""
+    """Yield how far accuracies differ between the two sets, and what can be told of the models' order on each."""
     words = text.below("prose", "finding")
     rows = [
         (source.model, line)

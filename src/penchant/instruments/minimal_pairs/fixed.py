@@ -1,8 +1,4 @@
-"""Estimates about the paradigms that there are, beside those that take them as a sample of others.
-
-An interval over four paradigms says what other paradigms like them would give, which four can hardly tell. Where there
-are so few, the same number is also given for these paradigms as they are, over the pairs within them.
-"""
+"""Estimates about the paradigms that there are, beside those that take them as a sample of others."""
 
 from __future__ import annotations
 
@@ -70,8 +66,7 @@ def fixed_share(
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """An estimate about other groups like a few, made no more certain than that about these few themselves, `within`:
-    what others would give adds to what is not known, and groups that are alike by chance do not show how much."""
+    """An estimate about other groups like a few, made no more certain than that about these few, `within`."""
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
     low, high, test = min(estimate.low, within.low), max(estimate.high, within.high), estimate.test

@@ -89,8 +89,7 @@ class PairColumns(BaseModel):
 
     @classmethod
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
-        """Return the names by their fields. Raises MethodError for a field that there is not, and for fields of pairs
-        and of stereotypes together."""
+        """Return the names by field. Raises MethodError for unknown fields, or of pairs and stereotypes."""
         for field_ in columns:
             if field_ not in cls.model_fields:
                 raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
@@ -106,8 +105,7 @@ class PairColumns(BaseModel):
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
-        """Return the columns that a plain table or one of stereotypes must have: both sentences, and what else has a
-        name of its own."""
+        """Return the columns that a table must have: both sentences, and what else has a name of its own."""
         sentences = ("more", "less") if kind == "stereotypes" else ROLES
         others = [name for name in self._other(type(self).model_fields) if name not in (*ROLES, "more", "less")]
         return [getattr(self, name) for name in (*sentences, *others)]
@@ -127,8 +125,7 @@ class PairColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A file being read: its path, the columns that occur in it, and the names and the sentence of stereotypes that the
-    caller chose."""
+    """A file being read: its path, the columns that occur in it, and the names and sides that the caller chose."""
 
     path: Path
     columns: tuple[str, ...]
@@ -149,8 +146,7 @@ class PairTable:
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
     def text(self, row: Row, column: str) -> str:
-        """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
-        blank."""
+        """The text in a required field, white space kept; "" and an error where it is missing or blank."""
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
             told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
@@ -250,8 +246,7 @@ def _rublimp(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _turblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon with its subtype. Its file of quantifiers, among others, has blanks after some of
-    its names, which are no part of them."""
+    """The paradigm is the phenomenon with its subtype; some names have blanks after them."""
     phenomenon = table.code(row, "phenomenon").strip()
     paradigm = "_".join(filter(None, (phenomenon, table.code_or("", row, "subtype").strip())))
     sentences = "good_sentence", "bad_sentence"
@@ -266,8 +261,7 @@ def _sling(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon, else the values of the feature that are exchanged, such as SG -> PL, else the
-    file: a language."""
+    """The paradigm is the phenomenon, else the feature values that are exchanged (SG -> PL), else the language."""
     language = stem(table.path)
     paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
     groups = paradigm, table.code_or(language, row, "phenomenon")

@@ -82,8 +82,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The scored pairs with their judgements: how many there are, their mean (of choices the share of good ones),
-        and each, with its rater."""
+        """The scored pairs with their judgements: number, mean (share of good choices), and each with its rater."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -235,8 +234,7 @@ class _Reading:
             self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
 
     def cautions(self) -> Iterable[str]:
-        """What must be said of rows without a judgement, of pairs found by their sentences, and of tables that nothing
-        checks."""
+        """Cautions about empty rows, pairs found by their sentences, and tables that nothing checks."""
         if self.by_texts:
             yield _WORDS.get("renamed", n=self.by_texts, of=self.rows)
         for file in (file for file, lacks in self.unchecked.items() if lacks):

@@ -1,8 +1,4 @@
-"""Estimates from scored pairs that people judged: what people prefer, how far a model agrees with them, and how far
-they agree with each other.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""Estimates from scored pairs that people judged: how far people, and a model and people, agree."""
 
 from __future__ import annotations
 
@@ -83,10 +79,7 @@ def lone(items: pl.DataFrame) -> bool:
 
 
 def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """All estimates from pairs that somebody judged, by data set, overall and by paradigm; nothing without judgements.
-
-    Those that are about people alone have no normalisation.
-    """
+    """All estimates from pairs that somebody judged, by data set and paradigm; those about people have no score."""
     kind = kind_of(items)
     if kind is None:
         return
@@ -115,8 +108,7 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """The estimates from the pairs of a paradigm or of a data set that somebody judged; with `lengths`, also from those
-    of equal length."""
+    """The estimates of a group; with `lengths`, also those from its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -269,8 +261,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Why pairs have no correlation that could be estimated: their number, or how few of them differ from the others;
-    None where they have."""
+    """Why pairs have too few differences, or are too few, for a correlation; None where they have one."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}

@@ -19,8 +19,7 @@ _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """The pairs of a table, of the tables in a directory, or of a study; None for another target. Raises DataError,
-    MethodError."""
+    """The pairs of tables or of a study; None for another target. Raises DataError, MethodError."""
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None

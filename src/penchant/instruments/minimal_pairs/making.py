@@ -61,8 +61,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes` for the
-    reader."""
+    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes`."""
 
     rows: list[dict[str, Any]]
     table: pl.DataFrame
@@ -79,10 +78,7 @@ class FairSet:
 def generated(
     grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
 ) -> FairSet:
-    """`n` pairs of each paradigm, of equal length under all tokenizers (of any lengths if there are none).
-
-    Raises DataError.
-    """
+    """`n` pairs of each paradigm, of equal length under all tokenizers (any if there are none). Raises DataError."""
     rows: list[dict[str, Any]] = []
     outcomes = []
     for name in paradigms:
@@ -128,11 +124,7 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 
 
 def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
-    """The pairs of equal length under all tokenizers, unchanged, and the share kept of each paradigm.
-
-    A χ² test over paradigms shows whether they lose different shares; such a set measures something else than the whole
-    one.
-    """
+    """The pairs of equal length under all tokenizers, and the share kept of each paradigm, with a χ² test."""
     refuse_prefixes(sets, "can filter only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
@@ -163,8 +155,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Token counts of both sentences of every pair, by tokenizer, and whether they are equal, shape (tokenizers,
-    pairs)."""
+    """Token counts of both sentences by tokenizer, and whether they are equal, shape (tokenizers, pairs)."""
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]

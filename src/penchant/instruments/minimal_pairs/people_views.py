@@ -112,8 +112,7 @@ PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, s
 
 
 def people_figure(results: Sequence[Result], text: Text) -> Any:
-    """Return Δmodel against Δhuman of a data set: a panel for every paradigm, a mark for every pair and model; None
-    where nobody judged."""
+    """Return Δmodel against Δhuman of a data set, a panel a paradigm; None where nobody judged."""
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [
         {**row, "model": source.model}

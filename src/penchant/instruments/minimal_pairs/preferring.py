@@ -51,8 +51,7 @@ def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text:
 
 
 def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: str, words: Text) -> Iterator[str]:
-    """Yield the number of each model in one or two sentences: where groups are few, first of these very groups; then of
-    others like them. The words say what the number is (`start`), and of which data set if of several (`again`)."""
+    """Yield the number of each model: where groups are few, first of these groups, then of others like them."""
     start = "start"
     for group, over in ((list(fixed), True), (list(rows), False)):
         if each := levels([(model, line.row) for model, line in group], how, apart):
@@ -82,8 +81,7 @@ class _Part:
         return [(model, found[0]) for model, found in lines if found]
 
     def of_models(self) -> Iterator[str]:
-        """Yield how far accuracy moves with length, where it does first; the shares; the differences; and in which
-        paradigms a share is not one half."""
+        """Yield how far accuracy moves with length, the shares, the differences, and where a share is not one half."""
         clear, gaps = self._gaps()
         yield gaps if clear else ""
         how = _STEREOTYPE if self.kinds else _SHARE
@@ -97,8 +95,7 @@ class _Part:
         yield from self._by_paradigm()
 
     def _gaps(self) -> tuple[bool, str]:
-        """Return whether accuracy is told to move with token length, and how far it lies from that of pairs of equal
-        length where the preferred sentence has more tokens, and where it has fewer."""
+        """Return whether accuracy is told to move with token length, and the gaps of longer and shorter sentences."""
         own, alone, gaps = self.words.below("gaps"), len(self.found) == 1, []
         for source in self.found:
             for split in UNEQUAL:
@@ -108,8 +105,7 @@ class _Part:
         return any(told(row) for _, row in gaps), across(gaps, POINTS, own.get("noun", alone=alone), own.get("what"))
 
     def _by_paradigm(self) -> Iterator[str]:
-        """Yield in which paradigms each model has an accuracy other than one half, where there are several; of
-        stereotypes, in which kinds of bias it has a score other than 50. Models of which the same is said share it."""
+        """Yield in which paradigms, of stereotypes kinds of bias, each model is not at one half."""
         own, how = self.words.below("paradigms"), _STEREOTYPE if self.kinds else _SHARE
         chosen = {"scope": "stereotype", "group": lambda group: group not in (ALL, *DIRECTIONS)}
         at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "paradigm"}))
@@ -128,8 +124,7 @@ class _Part:
             yield own.get("what", models=alike, each=each) if each else ""
 
     def _paradigms_apart(self, comparison: pl.DataFrame) -> Iterator[str]:
-        """Yield in which paradigms two models differ, of the pairs that the overall difference is told of, where there
-        are several; not in the two of stereotypes."""
+        """Yield in which of several paradigms two models differ, of the pairs of the overall difference."""
         own = self.words.below("apart")
         for _, part in list(comparison.group_by("comparison", maintain_order=True))[:MOST]:
             headline = _headline(part)
@@ -147,8 +142,7 @@ class _Part:
     # People ----------------------------------------------------------------------------------------------------------
 
     def of_people(self) -> Iterator[str]:
-        """Yield how often each model prefers what most raters prefer, how much more or less often it prefers the
-        acceptable sentence than they do, and how far raters agree; nothing where nobody judged."""
+        """Yield how often models prefer what most raters do, how far they are from people, and how far raters agree."""
         known = self._rows(measure=AGAINST_MAJORITY, scope="overall")
         if not known or not measured([line.row for _, line in known]):
             return
@@ -187,8 +181,7 @@ def _unequal(source: Source) -> int:
 
 
 def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
-    """Yield what can be told of the differences between models on a data set, and of which paradigms if they are
-    several: where these are few, first of these very ones; then of others like them."""
+    """Yield the differences between models on a data set: of few groups first of these, then of others."""
     rows: list[dict[str, Any]] = []
     fixed: list[dict[str, Any]] = []
     for _, part in comparison.group_by("comparison", maintain_order=True):
@@ -220,8 +213,7 @@ def _apart(row: Mapping[str, Any], words: Text) -> str:
 
 
 def _headline(part: pl.DataFrame) -> dict[str, Any]:
-    """Return the difference of two models to tell first: of the pairs of equal length under both, where others have
-    unequal ones; else of all pairs. Of the first score."""
+    """Return the overall difference to tell first: of pairs of equal length under both, where others are unequal."""
     first = part.filter(pl.col("normalise") == part["normalise"][0])
     overall = first.filter(pl.col("scope") == "overall")
     shown = overall if len(overall) else first  # of one paradigm

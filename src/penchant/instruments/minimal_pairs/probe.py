@@ -97,8 +97,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
 
     def settle(self, model: Model) -> Self:
-        """The probe with method, normalisations and the space in front decided. Raises MethodError where they do not
-        fit the model."""
+        """The probe with what depends on the model decided. Raises MethodError where it does not fit the model."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
@@ -230,8 +229,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """What people judged of the pairs, checked and cached; None where no table is named. Raises DataError naming
-        file, line and field."""
+        """What people judged of the pairs, cached; None where no table is named. Raises DataError with the place."""
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))
@@ -269,8 +267,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own, and
-    so is every language of MultiBLiMP."""
+    """The data set of a file: its kind, such as BLiMP; of plain tables and languages of MultiBLiMP the file."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 

@@ -30,10 +30,9 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 
 
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
-    """The pairs, with the differing word of those of unequal length replaced by another word with the same features.
+    """The pairs, with the differing word of those of unequal length replaced by one with the same features.
 
-    The word of the unacceptable sentence is replaced or, where no word fits, that of the acceptable one. Pairs that
-    cannot be made equal are left out and counted by reason.
+    That of the unacceptable sentence or, where no word fits, of the other. What cannot be repaired is counted.
     """
     refuse_prefixes(sets, "can repair only")
     words = _Words(grammar)

@@ -73,8 +73,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """The items with the log-probability of the scored tokens of each sentence as unigrams, and how many of them were
-    never counted."""
+    """The items with the log-probability of the tokens as unigrams, and how many of them were never counted."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(

@@ -28,11 +28,8 @@ from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
 def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type.
-
-    Over terms: the difference of every term, a t interval and a t test. Over clusters: the differences of every
-    cluster, cluster-robust t over terms. ICAT is not compared: its peak lies where neither stereotype nor
-    anti-stereotype is preferred, so a difference of it has two causes.
+    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type: a t
+    interval and test over terms, and cluster-robust t over terms of the differences of clusters.
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):

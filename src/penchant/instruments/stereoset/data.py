@@ -104,8 +104,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The fill of a blank: its characters in the sentence, None where there are none. `exact`: the sentence is the
-    context with the blank filled."""
+    """The characters of a fill in the sentence, if any, and whether all is `exact`ly the context filled."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -136,8 +135,7 @@ class Cluster:
         return "as the context" if all(fill.exact for fill in self.fills.values()) else "otherwise"
 
     def texts(self) -> list[str]:
-        """The three texts that are read, in the order of `ROLES`: the sentences, intersentence ones behind the context
-        and a space."""
+        """The three texts that are read, in the order of `ROLES`; intersentence ones behind the context and a space."""
         start = f"{self.context.rstrip()} " if self.part == "inter" else ""
         return [start + self.sentences[role] for role in ROLES]
 
@@ -258,10 +256,9 @@ def single(context: str) -> bool:
 def fill_of(context: str, sentence: str) -> Fill:
     """The fill of a context's (last) blank in a sentence.
 
-    Where the sentence is the context with one blank filled, it is what stands there. Translations often differ
-    elsewhere too. Words are then compared without case and punctuation: the fill is what stands between the words of
-    the context that the sentence has on both sides of the blank; where nothing does, because the order differs, it is
-    the words that the context lacks, if they stand together.
+    Where the sentence is not the context with one blank filled, words are compared without case and punctuation: the
+    fill stands between the words that both have on either side of the blank, else is the words that the context lacks,
+    if they stand together.
     """
     before, after = context.rsplit(BLANK, 1)
     within = len(sentence) - len(after)

@@ -1,7 +1,4 @@
-"""SS, LMS and ICAT from scored clusters, and SS by token length.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""SS, LMS and ICAT from scored clusters, and SS by token length."""
 
 from __future__ import annotations
 
@@ -187,8 +184,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """The share of clusters whose stereotype and anti-stereotype differ in tokens, SS by which has more, and how the
-    odds of the stereotype move with each token, within terms."""
+    """The share of clusters of unequal length, SS by which is longer, and the log-odds per token."""
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
     unequal = accuracy((difference != 0).astype(np.float64), level=settings.level)
     yield replace(percent(unequal), measure=UNEQUAL, by=by)
@@ -209,8 +205,7 @@ def ideal(ss: Array | float, lms: Array | float) -> Array:
 
 
 def term_units(ss: Array, lms: Array, terms: NDArray[np.str_], mean: str) -> Array:
-    """One row a target term, (terms, 3), whose column sums divided by that of the last are SS and LMS from 0 to 1: the
-    sums over a term's clusters and their number, or the means and 1."""
+    """One row a target term: SS, LMS (from 0 to 1) and 1, or their sums over clusters and the number of these."""
     rows = np.array([(ss[terms == t].sum(), lms[terms == t].sum(), (terms == t).sum()) for t in np.unique(terms)])
     return rows / rows[:, 2:] if mean == OVER_TERMS else rows
 
@@ -222,9 +217,7 @@ def _statistic(sums: Array) -> Array:
 def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings: Settings) -> Estimate:
     """ICAT with an interval from resampled units, rows of `term_units` that `noun` calls; `n` is what it is over.
 
-    ICAT has its peak at SS = 50, where it is LMS, and resamples that scatter around the peak all lie below it: their
-    percentiles held the truth in three of four simulations. So the upper end is that of LMS where the interval of SS
-    holds 50 (docs/validity.md).
+    The upper end is that of LMS where the interval of SS holds 50, the peak of ICAT (docs/validity.md).
     """
     value = float(_statistic(np.sort(units, axis=0).sum(axis=0)))
     estimate = Estimate("ICAT", value, n, level=settings.level)

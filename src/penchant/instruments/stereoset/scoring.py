@@ -30,16 +30,14 @@ LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of scoring: `means` are per token or piece already, so that no normalisation applies, and read sentences
-    with a blank only."""
+    """A way of scoring; `means` have no normalisation, and are of sentences with a blank only."""
 
     name: Name
     means: bool
 
 
 def way_for(name: str | None, model: LanguageModel) -> Way:
-    """The way of that name, by default lp for causal and pll for masked models. Raises MethodError where it does not
-    fit the model."""
+    """The way of that name, by default lp or pll. Raises MethodError where it does not fit the model."""
     fitting: tuple[Name, ...] = (
         ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
     )
@@ -64,8 +62,7 @@ def require_scorable(way: Way, parts: Sequence[Part]) -> None:
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
-    """The clusters that can be scored in a way, and what must be said of the others: a masked model is asked for the
-    fill of the blank by the authors' methods, and not every sentence has one."""
+    """The clusters that can be scored in a way, and a caution about those without a fill that is asked for."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]

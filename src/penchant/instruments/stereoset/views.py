@@ -128,8 +128,7 @@ def _gap(result: Result) -> pl.Series:
 
 
 def _read(result: Result) -> pl.DataFrame:
-    """Return the items with the text that is scored of each sentence: by the authors' methods for masked models only
-    what fills the blank."""
+    """Return the items with the text that is scored of each sentence, which for masked models may be the fill alone."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()
