@@ -143,10 +143,7 @@ def test_without_unigrams_and_with_prefixes(zoo: Zoo) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (
-            [{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}],
-            "judged before, line 1|judged before, row 1",
-        ),
+        ([{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}], "judged before, row 1"),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "a", "rating": 2, "rater": "x"}], "by x before"),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "b", "rating": 2}], "the rater is missing"),
         ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "holds no judgement"),

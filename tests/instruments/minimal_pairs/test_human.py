@@ -106,67 +106,45 @@ def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSe
         read_judgements([twice], pairs)
 
 
-BAD: dict[str, tuple[Table, str]] = {
-    "unknown pair": ([{"pair": "z", "rater": "r", "choice": "good"}], "field 'pair': there is no pair 'z'"),
-    "pair of another file": (
-        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "two"}],
-        "field 'pair': there is no pair 'a' in two",
-    ),
-    "pair of two files": (
-        [{"pair": "b", "rater": "r", "choice": "good"}],
-        "field 'pair': one and two have a pair 'b' — say which in a column dataset",
-    ),
-    "unknown file": (
-        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "three"}],
-        "field 'dataset': there is no file of pairs called 'three'",
-    ),
-    "twice": (
-        [{"pair": "a", "rater": "r", "choice": "good"}, {"pair": "a", "rater": "r ", "choice": "bad"}],
-        "line 3, field 'pair': r judges pair a a second time — the first is in",
-    ),
-    "changed": (
-        [{"pair": "a", "rater": "r", "choice": "good", "bad": "The a slept."}],
-        "field 'bad': this is not the bad sentence of pair a",
-    ),
-    "choice": ([{"pair": "a", "rater": "r", "choice": "yes"}], "field 'choice': a choice is good or bad, got 'yes'"),
-    "rating": (
-        [{"pair": "a", "rater": "r", "rating_good": "high", "rating_bad": 1}],
-        "field 'rating_good': a number is wanted",
-    ),
-    "infinite": ([{"pair": "a", "rater": "r", "rating_good": "inf", "rating_bad": 1}], "field 'rating_good'"),
-    "no rater": ([{"pair": "a", "choice": "good"}], "field 'rater': is missing"),
-    "both kinds": (
-        [
-            {"pair": "a", "rater": "r", "choice": "good"},
-            {"pair": "a", "rater": "s", "choice": "", "rating_good": 1, "rating_bad": 2},
-        ],
-        "line 3: there are ratings here and choices in",
-    ),
-    "nothing": ([{"pair": "a", "rater": "r", "choice": ""}], "holds no judgement — fill the column choice"),
+HEADS = {"choice": "pair,rater,choice,dataset,bad", "rating": "pair,rater,choice,rating_good,rating_bad"}
+BAD = {
+    "unknown pair": ("choice", "z,r,good,,", "line 2, field 'pair': there is no pair 'z'"),
+    "pair of another file": ("choice", "a,r,good,two,", "line 2, field 'pair': there is no pair 'a' in two"),
+    "pair of two files": ("choice", "b,r,good,,", "line 2, field 'pair': one and two have a pair 'b'"),
+    "unknown file": ("choice", "a,r,good,three,", "line 2, field 'dataset': there is no file"),
+    "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
+    "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
+    "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice is good or bad, got 'yes'"),
+    "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': a number is wanted"),
+    "infinite": ("rating", "a,r,,inf,1", "line 2, field 'rating_good'"),
+    "no rater": ("choice", "a,,good,,", "line 2, field 'rater'"),
+    "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: there are ratings here and choices in"),
+    "nothing": ("choice", "a,r,,,", "holds no judgement"),
 }
+
+
+def judged_file(path: Path, head: str, lines: str) -> Path:
+    path.write_text(f"{HEADS[head]}\n{lines}\n", "utf-8")
+    return path
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_refused_with_its_place(case: str, pairs: list[PairSet], tmp_path: Path) -> None:
-    rows, told = BAD[case]
+    head, lines, told = BAD[case]
     with pytest.raises(DataError) as stop:
-        read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
+        read_judgements([judged_file(tmp_path / "j.csv", head, lines)], pairs)
     assert "j.csv" in str(stop.value) and told in str(stop.value)
     assert not stop.value.more
 
 
 def test_all_mistakes_are_told_at_once_over_all_files(pairs: list[PairSet], tmp_path: Path) -> None:
-    one = csv_file(tmp_path / "1.csv", [{"pair": "z", "rater": "r", "choice": "x"}, *BAD["unknown pair"][0]])
-    two = csv_file(tmp_path / "2.csv", [*BAD["changed"][0], *BAD["choice"][0]])
+    one = judged_file(tmp_path / "1.csv", "choice", "z,r,x,,\nz,r,good,,")
+    two = judged_file(tmp_path / "2.csv", "choice", "a,r,good,,The a slept.\na,r,yes,,")
     with pytest.raises(DataError) as stop:
         read_judgements([one, two], pairs)
     told = [stop.value.alone(), *stop.value.__notes__]
-    assert [re.search(r"(\d\.csv), line (\d)", line).groups() for line in told] == [  # type: ignore[union-attr]
-        ("1.csv", "2"),
-        ("1.csv", "3"),
-        ("2.csv", "3"),
-        ("2.csv", "2"),
-    ]
+    places = [re.search(r"(\d\.csv), line (\d)", line).groups() for line in told]  # type: ignore[union-attr]
+    assert places == [("1.csv", "2"), ("1.csv", "3"), ("2.csv", "3"), ("2.csv", "2")]
 
 
 # Estimates ----------------------------------------------------------------------------------------------------------

@@ -140,10 +140,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         (lambda d: d["intrasentence"][0]["sentences"][0].update(gold_label="bad"), "data.intrasentence.0.sentences.0"),
         (lambda d: d["intrasentence"][0]["sentences"][0].update(sentence=" "), "the sentence is blank"),
         (lambda d: d["intrasentence"][0]["sentences"].pop(), "intrasentence a0: has the labels"),
-        (
-            lambda d: d["intrasentence"][0].update(context="The dog is old."),
-            "intrasentence a0: the context has no BLANK",
-        ),
+        (lambda d: d["intrasentence"][0].update(context="The dog."), "intrasentence a0: the context has no BLANK"),
         (lambda d: d["intersentence"][0].update(id="a0"), "the id 'a0' occurs twice"),
         (lambda d: d.pop("intersentence"), "has no clusters under data.intersentence"),
         (
@@ -172,10 +169,8 @@ def test_contexts_that_are_still_templates_are_left_out_and_counted(tmp_path: Pa
     )
     read = read_stereoset(write(tmp_path / "x.json", given))
     assert "t" not in {c.id for c in read.clusters}
-    assert read.cautions == (
-        f"x: 1 of {len(INTER) + 1} intersentence clusters are left out, because their context still has a BLANK, which "
-        "is no text to read",
-    )
+    (caution,) = read.cautions
+    assert caution.startswith(f"x: 1 of {len(INTER) + 1} intersentence clusters are left out")
     with pytest.raises(DataError, match="every context of its intersentence clusters has a BLANK"):
         only = changed(lambda d: [c.update(context="A BLANK") for c in d["intersentence"]])
         read_stereoset(write(tmp_path / "x.json", only), ["inter"])
