@@ -25,22 +25,7 @@ pytest.importorskip("fsspec", reason="no package fsspec")
 
 Zoo = Callable[[str], Path]
 Penchant = Callable[..., Answer]
-WORDS = [
-    "The",
-    "old",
-    "teacher",
-    "saw",
-    "the",
-    "dog",
-    "and",
-    "a",
-    "young",
-    "nurse",
-    "bought",
-    "small",
-    "books",
-    "garden",
-]
+WORDS = "The old teacher saw the dog and a young nurse bought small books garden"
 
 
 def table(raters: int = 1) -> list[dict[str, object]]:
@@ -48,7 +33,7 @@ def table(raters: int = 1) -> list[dict[str, object]]:
     rng = np.random.default_rng(1)
     rows: list[dict[str, object]] = []
     for i in range(40):
-        sentence = " ".join(rng.permutation(WORDS)[: 3 + i % 12]) + "."
+        sentence = " ".join(rng.permutation(WORDS.split())[: 3 + i % 12]) + "."
         for rater in range(raters):
             rows.append({"sentence": sentence, "rater": f"r{rater}", "rating": int(rng.integers(1, 8))})
     return rows

@@ -113,17 +113,9 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     assert swapped.texts == {"good": "Short people are loud.", "bad": "Tall people are loud."}
 
 
-BIAS_TYPES = [
-    "race-color",
-    "socioeconomic",
-    "gender",
-    "disability",
-    "nationality",
-    "sexual-orientation",
-    "physical-appearance",
-    "religion",
-    "age",
-]
+BIAS_TYPES = (
+    "race-color socioeconomic gender disability nationality sexual-orientation physical-appearance religion age"
+)
 """The names of the class labels of `bias_type`, as the dataset card on the hub lists them."""
 
 
@@ -139,7 +131,7 @@ def test_class_labels_of_crows_pairs_on_the_hub(tmp_path: Path, suffix: str) -> 
     else:
         path.write_text(frame.to_csv(index=False) if suffix == "csv" else frame.to_json(orient="records", lines=True))
     labels = [(item.labels["paradigm"], item.labels["phenomenon"]) for item in read_pairs(path).items]
-    assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES)]
+    assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES.split())]
 
 
 def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> None:
