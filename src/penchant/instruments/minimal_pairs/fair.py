@@ -74,7 +74,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         parts = {name: self.chosen(part) for name, part in self.read_set(session.base).items()}
         session.expect(sum(map(len, parts.values())), inputs=2)
         tables: list[pl.DataFrame] = []
-        cautions: list[str] = []
+        cautions: list[Note | str] = []
         for name, drawn in parts.items():
             scored, told = self.scored(session, drawn)
             cautions += [*told, *pair_cautions(scored)]

@@ -128,14 +128,12 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         """The pairs of some files. Raises DataError naming file, line and field."""
         return read_many(files, dict(columns), acceptable=self.acceptable, marks=self.marks)
 
-    def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
         """The scores of some pairs, one row each, and what must be said of their files and of pairs left out."""
         known, left_out = self.known(session, drawn)
         items = [(collection(pairs), item) for pairs, item in known]
-        cautions = [
-            *(told for of in {pairs.name: pairs.cautions for pairs, _ in drawn}.values() for told in of),
-            *left_out,
-        ]
+        of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
+        cautions: list[Note | str] = [*(told for each in of_files.values() for told in each), *left_out]
         front = " " if self.space == "front" else ""
         neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
         table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
