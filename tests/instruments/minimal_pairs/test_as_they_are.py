@@ -25,8 +25,7 @@ def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: st
     """A model that gets these pairs of each paradigm right; three raters choose good of all but the first pair."""
     rows = [(paradigm, float(each), 0.5, 3, 3) for paradigm, credits in right.items() for each in credits]
     names = [f"{paradigm}-{i}" for paradigm, credits in right.items() for i in range(len(credits))]
-    texts = {"id": pl.Series(names), "good": pl.Series(names), "bad": pl.lit("no.")}
-    frame = scored(rows, data).with_columns(**texts)
+    frame = scored(rows, data).with_columns(id=pl.Series(names), good=pl.Series(names), bad=pl.lit("no."))
     if judged:
         choices = [[1.0, 1.0, -1.0 if i % 18 == 0 else 1.0] if i % 18 < judged else [] for i in range(len(rows))]
         frame = frame.with_columns(

@@ -388,8 +388,10 @@ def test_order_of_rows_and_names_of_raters_do_not_matter(seed: int, random: Any)
         probe = pc.MinimalPairs(data=PAIRS, human=judgements)
         found = probe.judgements()
         assert found is not None
-        rows = [(pair["group"], value, 0.0, 1, 1) for pair, value in zip(PAIRS, delta.values(), strict=True)]
-        frame = scored(rows).with_columns(pl.Series("id", list(delta)), pl.lit(probe.pair_sets()[0].name).alias("file"))
+        scores = [(pair["group"], value, 0.0, 1, 1) for pair, value in zip(PAIRS, delta.values(), strict=True)]
+        frame = scored(scores).with_columns(
+            pl.Series("id", list(delta)), pl.lit(probe.pair_sets()[0].name).alias("file")
+        )
         summaries.append(result(found.on(frame)).summary.drop("signature"))
     assert summaries[0].drop("low", "high").equals(summaries[1].drop("low", "high"), null_equal=True)
     for end in ("low", "high"):

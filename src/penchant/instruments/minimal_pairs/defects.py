@@ -17,6 +17,7 @@ from penchant.instruments.written import Pair, Sentence, Sides, beginning_marks,
 from penchant.records import Item
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.rows import Row
+from penchant.wording.phrases import Note
 from penchant.wording.templates import Text
 
 Marks = Literal["refuse", "strip"]
@@ -65,7 +66,7 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
     return "; ".join(parts)
 
 
-def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[str]:
+def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[Note | str]:
     """Cautions about the pairs of one file, each a line; `sides` are what the two sentences are called."""
     name = file.stem if is_kept(file) else file.name
     pairs = []

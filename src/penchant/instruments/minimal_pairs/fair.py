@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -35,6 +36,9 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
     `run` returns items (one row per pair, with the set in `dataset`) and a summary: all estimates of `MinimalPairs` for
     each set, and the difference of the two accuracies by paradigm and over the paradigms that both sets have.
     """
+
+    if TYPE_CHECKING:  # it has two sets instead
+        data: Any = None
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
         """Return the files of both sets, and what their columns are called."""
