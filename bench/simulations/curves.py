@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from penchant.instruments.minimal_pairs.change_point import best_part, change_point
-from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, estimates_of
+from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, best_part, change_point, estimates_of
 
 Array = NDArray[np.float64]
 SECTION = "Training curves"

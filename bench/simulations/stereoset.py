@@ -14,6 +14,8 @@ from penchant.instruments.stereoset.estimates import (
     ALL,
     ICAT,
     LMS,
+    OVER_CLUSTERS,
+    OVER_TERMS,
     OVERALL,
     SLOPE,
     SS,
@@ -22,9 +24,9 @@ from penchant.instruments.stereoset.estimates import (
     _by_length,
     _of_group,
     _of_term,
+    ideal,
 )
 from penchant.instruments.stereoset.probe import StereoSet
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, ideal
 
 SECTION = "StereoSet"
 SETS = 1_000

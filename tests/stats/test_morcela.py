@@ -11,8 +11,7 @@ import scipy
 from bench.simulations.acceptability import drawn
 
 from penchant.errors import DataError, MethodError
-from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
-from penchant.instruments.acceptability.morcela import BETA, GAMMA, fit, parameter, scores
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, Folded, cross_validated, fit, parameter, scores
 
 
 def test_planted_parameters_without_noise_are_found() -> None:

@@ -53,8 +53,8 @@ def audit(
 ) -> None:
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
     from penchant.instruments.minimal_pairs.audit import audit as audit_pairs
+    from penchant.instruments.minimal_pairs.credits import ALL
     from penchant.instruments.minimal_pairs.data import read_many
-    from penchant.instruments.minimal_pairs.estimates import ALL
     from penchant.models.load import load_tokenizer
 
     check_format(format)

@@ -17,29 +17,15 @@ from answers import Answer
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.unigrams import count_unigrams, write_unigrams
 from penchant.errors import DataError, MethodError
-from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, PEARSON, SPEARMAN
+from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, SPEARMAN
+from penchant.instruments.acceptability.settings import PEARSON
 from penchant.models.load import load_tokenizer
 
 pytest.importorskip("fsspec", reason="no package fsspec")
 
 Zoo = Callable[[str], Path]
 Penchant = Callable[..., Answer]
-WORDS = [
-    "The",
-    "old",
-    "teacher",
-    "saw",
-    "the",
-    "dog",
-    "and",
-    "a",
-    "young",
-    "nurse",
-    "bought",
-    "small",
-    "books",
-    "garden",
-]
+WORDS = "The old teacher saw the dog and a young nurse bought small books garden"
 
 
 def table(raters: int = 1) -> list[dict[str, object]]:
@@ -47,7 +33,7 @@ def table(raters: int = 1) -> list[dict[str, object]]:
     rng = np.random.default_rng(1)
     rows: list[dict[str, object]] = []
     for i in range(40):
-        sentence = " ".join(rng.permutation(WORDS)[: 3 + i % 12]) + "."
+        sentence = " ".join(rng.permutation(WORDS.split())[: 3 + i % 12]) + "."
         for rater in range(raters):
             rows.append({"sentence": sentence, "rater": f"r{rater}", "rating": int(rng.integers(1, 8))})
     return rows
@@ -142,10 +128,7 @@ def test_without_unigrams_and_with_prefixes(zoo: Zoo) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (
-            [{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}],
-            "judged before, line 1|judged before, row 1",
-        ),
+        ([{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}], "judged before, row 1"),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "a", "rating": 2, "rater": "x"}], "by x before"),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "b", "rating": 2}], "the rater is missing"),
         ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "holds no judgement"),

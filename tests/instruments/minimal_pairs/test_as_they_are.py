@@ -6,30 +6,26 @@ import math
 from typing import Any
 
 import numpy as np
+import pair_results
 import polars as pl
 import pytest
+from pair_results import scored
 from scipy import stats
 
 import penchant as pc
-from penchant.instruments.minimal_pairs.estimates import mean_credit
-from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
-from penchant.instruments.minimal_pairs.paired import paired, paired_over
-from penchant.records import Result, Signature
+from penchant.instruments.minimal_pairs.strata import fixed_strata_share
+from penchant.records import Result
 
 SECTION = MINIMAL_PAIRS.section
 
 
-def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: str = "d", **more: Any) -> Result:
+def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: str = "d") -> Result:
     """A model that gets these pairs of each paradigm right; three raters choose good of all but the first pair."""
-    rows = [
-        {"dataset": data, "file": data, "id": f"{paradigm}-{i}", "good": f"{paradigm} {i}.", "bad": "no."}
-        | {"paradigm": paradigm, "phenomenon": "ph", "score_good": float(each), "score_bad": 0.5, "difference": 0}
-        | {"tokens_good": 3, "tokens_bad": 3}
-        for paradigm, credits in right.items()
-        for i, each in enumerate(credits)
-    ]
-    frame = pl.DataFrame(rows)
+    rows = [(paradigm, float(each), 0.5, 3, 3) for paradigm, credits in right.items() for each in credits]
+    names = [f"{paradigm}-{i}" for paradigm, credits in right.items() for i in range(len(credits))]
+    frame = scored(rows, data).with_columns(id=pl.Series(names), good=pl.Series(names), bad=pl.lit("no."))
     if judged:
         choices = [[1.0, 1.0, -1.0 if i % 18 == 0 else 1.0] if i % 18 < judged else [] for i in range(len(rows))]
         frame = frame.with_columns(
@@ -38,10 +34,7 @@ def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: st
             human_raters=pl.Series([[0, 1, 2][: len(c)] for c in choices], dtype=pl.List(pl.Int32)),
             human_choices=pl.Series(choices, dtype=pl.List(pl.Float64)),
         )
-    fields = {"data": "d#1", "normalise": "none", "acceptable": "good", "method": "lp"}
-    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
-    probe = pc.MinimalPairs(data=["d"], method="lp", normalise="none", resamples=200)
-    return probe.result(pc.Measured(frame), signature)
+    return pair_results.result(frame, model, resamples=200, normalise="none")
 
 
 def models(**more: Any) -> list[Result]:

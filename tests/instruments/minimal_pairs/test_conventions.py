@@ -74,29 +74,11 @@ def test_a_causal_model(zoo: Zoo, settings: dict[str, str], front: str, tie: flo
     assert any(caution.endswith(f"tie and count {worth}") for caution in result.cautions)
 
 
-def test_the_space_changes_the_scores(zoo: Zoo) -> None:
-    with_, without = (measured(zoo, "gpt2", space=space) for space in ("front", "none"))
-    assert with_.items["score_good"].to_list() != without.items["score_good"].to_list()
-
-
 def test_a_masked_model_reads_no_space(zoo: Zoo) -> None:
     result = measured(zoo, "bert", compat="lm-eval")
     assert overall(result) == pytest.approx(accuracy(zoo, "bert", "", 1.0), abs=1e-12)
     assert "space" not in result.signature and result.signature["ties"] == "good"
     assert result.items["good"].to_list() == [good for good, _ in PAIRS]
-
-
-def test_estimates_are_made_again_from_what_is_saved(zoo: Zoo, tmp_path: Path) -> None:
-    """Items and signature say all: no model is needed."""
-    result = measured(zoo, "gpt2", compat="lm-eval")
-    again = MinimalPairs.of(result.settings)
-    assert (again.space, again.ties) == ("front", "good")
-    result.save(tmp_path / "r")
-    saved = type(result).load(tmp_path / "r")
-    from penchant.instruments.base import Measured
-
-    made = MinimalPairs.of(saved.settings).result(Measured(saved.items), saved.signature)
-    assert made.summary.equals(result.summary)
 
 
 def test_conventions_side_by_side_in_a_study(zoo: Zoo, penchant: Penchant, tmp_path: Path) -> None:

@@ -155,17 +155,6 @@ def test_multiblimp(tmp_path: Path) -> None:
     assert [part.partition("#")[0] for part in cited] == ["deu", "eng", "nld"]
 
 
-def test_multiblimp_is_measured_by_language(tmp_path: Path, penchant: Penchant) -> None:
-    for language in "eng", "deu":
-        (tmp_path / f"{language}.tsv").write_text(MULTI, "utf-8")
-    code, out, err = penchant("audit", tmp_path, "-m", "bundled:modern", "--format", "jsonl")
-    assert code == 0, err
-    rows = [json.loads(line) for line in out.splitlines()]
-    assert {(row["dataset"], row["paradigm"], row["pairs"]) for row in rows} >= {
-        (language, paradigm, n) for language in ("eng", "deu") for paradigm, n in (("SG -> PL", 2), ("PL -> SG", 1))
-    }
-
-
 def test_blimp_as_the_hub_has_it(tmp_path: Path) -> None:
     row = {"sentence_good": "a", "sentence_bad": "b", "UID": "u", "linguistics_term": "t", "pair_id": 0}
     file = tmp_path / "u.jsonl"

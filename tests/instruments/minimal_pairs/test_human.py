@@ -12,10 +12,12 @@ from typing import Any
 
 import krippendorff
 import numpy as np
+import pair_results
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pair_results import scored
 from scipy import stats
 
 import penchant as pc
@@ -35,7 +37,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 )
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.registry import placed
-from penchant.records import Estimate, Signature
+from penchant.records import Estimate
 from penchant.study.results import read_outcome
 
 Program = Callable[..., Answer]
@@ -104,67 +106,45 @@ def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSe
         read_judgements([twice], pairs)
 
 
-BAD: dict[str, tuple[Table, str]] = {
-    "unknown pair": ([{"pair": "z", "rater": "r", "choice": "good"}], "field 'pair': there is no pair 'z'"),
-    "pair of another file": (
-        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "two"}],
-        "field 'pair': there is no pair 'a' in two",
-    ),
-    "pair of two files": (
-        [{"pair": "b", "rater": "r", "choice": "good"}],
-        "field 'pair': one and two have a pair 'b' — say which in a column dataset",
-    ),
-    "unknown file": (
-        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "three"}],
-        "field 'dataset': there is no file of pairs called 'three'",
-    ),
-    "twice": (
-        [{"pair": "a", "rater": "r", "choice": "good"}, {"pair": "a", "rater": "r ", "choice": "bad"}],
-        "line 3, field 'pair': r judges pair a a second time — the first is in",
-    ),
-    "changed": (
-        [{"pair": "a", "rater": "r", "choice": "good", "bad": "The a slept."}],
-        "field 'bad': this is not the bad sentence of pair a",
-    ),
-    "choice": ([{"pair": "a", "rater": "r", "choice": "yes"}], "field 'choice': a choice is good or bad, got 'yes'"),
-    "rating": (
-        [{"pair": "a", "rater": "r", "rating_good": "high", "rating_bad": 1}],
-        "field 'rating_good': a number is wanted",
-    ),
-    "infinite": ([{"pair": "a", "rater": "r", "rating_good": "inf", "rating_bad": 1}], "field 'rating_good'"),
-    "no rater": ([{"pair": "a", "choice": "good"}], "field 'rater': is missing"),
-    "both kinds": (
-        [
-            {"pair": "a", "rater": "r", "choice": "good"},
-            {"pair": "a", "rater": "s", "choice": "", "rating_good": 1, "rating_bad": 2},
-        ],
-        "line 3: there are ratings here and choices in",
-    ),
-    "nothing": ([{"pair": "a", "rater": "r", "choice": ""}], "holds no judgement — fill the column choice"),
+HEADS = {"choice": "pair,rater,choice,dataset,bad", "rating": "pair,rater,choice,rating_good,rating_bad"}
+BAD = {
+    "unknown pair": ("choice", "z,r,good,,", "line 2, field 'pair': there is no pair 'z'"),
+    "pair of another file": ("choice", "a,r,good,two,", "line 2, field 'pair': there is no pair 'a' in two"),
+    "pair of two files": ("choice", "b,r,good,,", "line 2, field 'pair': one and two have a pair 'b'"),
+    "unknown file": ("choice", "a,r,good,three,", "line 2, field 'dataset': there is no file"),
+    "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
+    "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
+    "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice is good or bad, got 'yes'"),
+    "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': a number is wanted"),
+    "infinite": ("rating", "a,r,,inf,1", "line 2, field 'rating_good'"),
+    "no rater": ("choice", "a,,good,,", "line 2, field 'rater'"),
+    "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: there are ratings here and choices in"),
+    "nothing": ("choice", "a,r,,,", "holds no judgement"),
 }
+
+
+def judged_file(path: Path, head: str, lines: str) -> Path:
+    path.write_text(f"{HEADS[head]}\n{lines}\n", "utf-8")
+    return path
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_refused_with_its_place(case: str, pairs: list[PairSet], tmp_path: Path) -> None:
-    rows, told = BAD[case]
+    head, lines, told = BAD[case]
     with pytest.raises(DataError) as stop:
-        read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
+        read_judgements([judged_file(tmp_path / "j.csv", head, lines)], pairs)
     assert "j.csv" in str(stop.value) and told in str(stop.value)
     assert not stop.value.more
 
 
 def test_all_mistakes_are_told_at_once_over_all_files(pairs: list[PairSet], tmp_path: Path) -> None:
-    one = csv_file(tmp_path / "1.csv", [{"pair": "z", "rater": "r", "choice": "x"}, *BAD["unknown pair"][0]])
-    two = csv_file(tmp_path / "2.csv", [*BAD["changed"][0], *BAD["choice"][0]])
+    one = judged_file(tmp_path / "1.csv", "choice", "z,r,x,,\nz,r,good,,")
+    two = judged_file(tmp_path / "2.csv", "choice", "a,r,good,,The a slept.\na,r,yes,,")
     with pytest.raises(DataError) as stop:
         read_judgements([one, two], pairs)
     told = [stop.value.alone(), *stop.value.__notes__]
-    assert [re.search(r"(\d\.csv), line (\d)", line).groups() for line in told] == [  # type: ignore[union-attr]
-        ("1.csv", "2"),
-        ("1.csv", "3"),
-        ("2.csv", "3"),
-        ("2.csv", "2"),
-    ]
+    places = [re.search(r"(\d\.csv), line (\d)", line).groups() for line in told]  # type: ignore[union-attr]
+    assert places == [("1.csv", "2"), ("1.csv", "3"), ("2.csv", "3"), ("2.csv", "2")]
 
 
 # Estimates ----------------------------------------------------------------------------------------------------------
@@ -181,39 +161,22 @@ Hand = dict[str, tuple[float, dict[int, float]]]
 
 
 def items(kind: str, *paradigms: Hand) -> pl.DataFrame:
-    rows = []
-    for number, pairs in enumerate(paradigms):
-        for id_, (delta, judged) in pairs.items():
-            mean = sum(judged.values()) / len(judged) if judged else None
-            rows.append(
-                {
-                    "dataset": "d",
-                    "file": "d",
-                    "id": f"{number}-{id_}",
-                    "good": f"{number}-{id_}.",
-                    "bad": ".",
-                    "paradigm": f"p{number}",
-                    "phenomenon": "ph",
-                    "score_good": delta,
-                    "score_bad": 0.0,
-                    "tokens_good": 1,
-                    "tokens_bad": 1,
-                    "difference": 0,
-                    "human_n": len(judged),
-                    "human_good": mean,
-                    "human_raters": list(judged),
-                    JUDGED[kind]: list(judged.values()),  # type: ignore[index]
-                }
-            )
-    kinds = {"human_raters": pl.List(pl.Int32), JUDGED[kind]: pl.List(pl.Float64)}  # type: ignore[index]
-    return pl.DataFrame(rows, schema_overrides=kinds)
+    """Items of paradigms p0, p1, … whose pairs are called by the number of theirs and their own."""
+    pairs = [(n, name, delta, judged) for n, own in enumerate(paradigms) for name, (delta, judged) in own.items()]
+    judgements = [list(judged.values()) for *_, judged in pairs]
+    return scored([(f"p{n}", delta, 0.0, 1, 1) for n, _, delta, _ in pairs]).with_columns(
+        pl.Series("id", [f"{n}-{name}" for n, name, *_ in pairs]),
+        pl.Series("good", [f"{n}-{name}." for n, name, *_ in pairs]),
+        pl.lit(".").alias("bad"),
+        pl.Series("human_n", list(map(len, judgements))),
+        pl.Series("human_good", [sum(each) / len(each) if each else None for each in judgements], dtype=pl.Float64),
+        pl.Series("human_raters", [list(judged) for *_, judged in pairs], dtype=pl.List(pl.Int32)),
+        pl.Series(JUDGED[kind], judgements, dtype=pl.List(pl.Float64)),  # type: ignore[index]
+    )
 
 
-def result(frame: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
-    fields = {"data": "d#1", "human": "j#1", "normalise": "none", "acceptable": "good", "method": "lp", **more}
-    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
-    probe = pc.MinimalPairs(data=["d"], method="lp", normalise="none", resamples=200)
-    return probe.result(pc.Measured(frame), signature)
+def result(frame: pl.DataFrame, model: str = "m", human: str = "j#1") -> pc.Result:
+    return pair_results.result(frame, model, resamples=200, normalise="none", human=human)
 
 
 def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:
@@ -421,25 +384,15 @@ def test_order_of_rows_and_names_of_raters_do_not_matter(seed: int, random: Any)
     random.shuffle(other)
     delta = {pair["id"]: float(i * 37 % 17) - 5 for i, pair in enumerate(PAIRS)}
     summaries = []
-    for table in (rows, other):
-        probe = pc.MinimalPairs(data=PAIRS, human=table)
+    for judgements in (rows, other):
+        probe = pc.MinimalPairs(data=PAIRS, human=judgements)
         found = probe.judgements()
         assert found is not None
-        scored = pl.DataFrame(
-            {
-                "dataset": "the data",
-                "file": probe.pair_sets()[0].name,
-                "id": list(delta),
-                "paradigm": [pair["group"] for pair in PAIRS],
-                "phenomenon": "ph",
-                "score_good": list(delta.values()),
-                "score_bad": 0.0,
-                "tokens_good": 1,
-                "tokens_bad": 1,
-                "difference": 0,
-            }
+        scores = [(pair["group"], value, 0.0, 1, 1) for pair, value in zip(PAIRS, delta.values(), strict=True)]
+        frame = scored(scores).with_columns(
+            pl.Series("id", list(delta)), pl.lit(probe.pair_sets()[0].name).alias("file")
         )
-        summaries.append(result(found.on(scored)).summary.drop("signature"))
+        summaries.append(result(found.on(frame)).summary.drop("signature"))
     assert summaries[0].drop("low", "high").equals(summaries[1].drop("low", "high"), null_equal=True)
     for end in ("low", "high"):
         np.testing.assert_allclose(summaries[0][end], summaries[1][end], atol=1e-12)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
+from pair_results import result, scored
 from scipy import stats
 
 import brute
@@ -20,8 +21,8 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from penchant.errors import MethodError, ModelError, StudyError
+from penchant.instruments.minimal_pairs.credits import credits, deltas
 from penchant.instruments.minimal_pairs.data import read_many
-from penchant.instruments.minimal_pairs.estimates import credits, deltas
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.records import Signature
 from penchant.report.tables import P
@@ -39,33 +40,6 @@ def table(tmp_path: Path) -> Path:
     file = tmp_path / "pairs.tsv"
     file.write_text("\n".join(rows) + "\n", "utf-8")
     return file
-
-
-def scored(rows: list[tuple[str, float, float, int, int]], dataset: str = "d", phenomenon: str = "ph") -> pl.DataFrame:
-    """Items as the probe makes them: (paradigm, score good, score bad, tokens good, tokens bad)."""
-    return pl.DataFrame(
-        {
-            "dataset": [dataset] * len(rows),
-            "file": ["f"] * len(rows),
-            "id": [str(i) for i in range(len(rows))],
-            "paradigm": [row[0] for row in rows],
-            "phenomenon": [phenomenon] * len(rows),
-            "score_good": [row[1] for row in rows],
-            "score_bad": [row[2] for row in rows],
-            "tokens_good": [row[3] for row in rows],
-            "tokens_bad": [row[4] for row in rows],
-            "difference": [row[3] - row[4] for row in rows],
-        }
-    )
-
-
-def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
-    fields = {"data": "d#1", "normalise": "none,mean,pen", "method": "lp", "acceptable": "sent_more", **more}
-    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=1000, seed=0, **fields)
-    chosen = {name: value for name, value in fields.items() if name in ("method", "ties", "space", "acceptable")}
-    chosen["normalise"] = fields["normalise"].split(",")  # type: ignore[assignment]
-    probe = pc.MinimalPairs(data=["d"], resamples=1000).model_copy(update=chosen)
-    return probe.result(pc.Measured(items), signature)
 
 
 def value(summary: pl.DataFrame, **where: str) -> dict[str, Any]:
@@ -303,27 +277,6 @@ def _vectors(folder: Path) -> pc.StaticVectors:
     return vectors
 
 
-def test_cached_run_gives_the_same_items_without_a_forward_pass(zoo: Zoo, table: Path, tmp_path: Path) -> None:
-    lm = pc.load(zoo("roberta"))
-    runs = [pc.Run(cache=tmp_path / "c"), pc.Run(cache=tmp_path / "c", batch_tokens=7)]
-    first, second = (pc.MinimalPairs(data=str(table)).run(lm, run) for run in runs)
-    assert first.items.equals(second.items)
-    assert first.summary.equals(second.summary)
-    assert runs[0].counts.forward > 0
-    assert (runs[1].counts.forward, runs[1].counts.cached) == (0, runs[0].counts.inputs)
-
-
-def test_saved_and_loaded_back(zoo: Zoo, table: Path, tmp_path: Path) -> None:
-    found = pc.MinimalPairs(data=str(table)).run(pc.load(zoo("gpt2")))
-    found.save(tmp_path / "r")
-    back = pc.Result.load(tmp_path / "r")
-    assert back.items.equals(found.items)
-    assert back.summary.equals(found.summary)
-    assert (back.signature, back.cautions, back.settings) == (found.signature, found.cautions, found.settings)
-    again = pc.MinimalPairs.of(back.settings).result(pc.Measured(back.items, back.cautions), back.signature)
-    assert again.summary.equals(found.summary)
-
-
 class TestComparison:
     ROWS_A = [("p", 1.0, 0.0, 5, 5)] * 30 + [("p", 0.0, 1.0, 5, 5)] * 10 + [("q", 1.0, 0.0, 5, 5)] * 20
     ROWS_B = [("p", 1.0, 0.0, 5, 5)] * 18 + [("p", 0.0, 1.0, 5, 5)] * 22 + [("q", 1.0, 0.0, 5, 5)] * 20
@@ -398,17 +351,8 @@ class TestComparison:
 
     def test_two_methods_of_one_model(self) -> None:
         """What follows from the method is not in the name, and the one tokenizer is not called two."""
-        hows = {"pll": "none,mean,pen", "aul": "none"}
-        one, other = (
-            result(
-                scored(rows),
-                "m",
-                method=method,
-                normalise=hows[method],
-                **({"pen_alpha": "0.8"} if method == "pll" else {}),
-            )
-            for method, rows in (("pll", self.ROWS_A), ("aul", self.ROWS_B))
-        )
+        one = result(scored(self.ROWS_A), method="pll", pen_alpha="0.8")
+        other = result(scored(self.ROWS_B), method="aul", normalise="none")
         table = pc.compare(one, other)
         assert set(table["comparison"]) == {"m (method:pll) − m (method:aul)"}
         assert value(table, scope="overall", split="all")["scores_differ"] == 12
@@ -545,32 +489,6 @@ def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:
     found = result(scored([("p", float(i % 3 == 0), 0.5, 5 + i % 4, 5) for i in range(80)]), "m")
     (table,) = (each for each in SECTION.tables([found]) if each.name == "line-fit")
     assert table.columns[-5:] == ("log-odds per token", "χ², fit", "df, fit", "p, fit", "p, fit (Holm)")
-
-
-def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:
-    lm = pc.load(zoo("bert"))
-    blimp, comps = tmp_path / "x.jsonl", tmp_path / "comps.jsonl"
-    with blimp.open("w") as one, comps.open("w") as two:
-        for i, (a, b) in enumerate(tiny.PAIRS):
-            row = {
-                "sentence_good": a,
-                "sentence_bad": b,
-                "UID": "x",
-                "linguistics_term": "t",
-                "field": "f",
-                "pairID": i,
-            }
-            one.write(json.dumps(row) + "\n")
-            (a1, a2), (b1, b2) = a.rsplit(" ", 1), b.rsplit(" ", 1)
-            if a2 == b2:
-                join = {"prefix_acceptable": a1, "prefix_unacceptable": b1, "property_phrase": a2, "id": i}
-                two.write(json.dumps(join) + "\n")
-    first = pc.MinimalPairs(data=str(blimp)).run(lm).items
-    second = pc.MinimalPairs(data=str(comps)).run(lm).items
-    assert len(second) > 0
-    joined = first.join(second, on=["good", "bad"])
-    assert len(joined) == len(second)
-    np.testing.assert_allclose(joined["score_good"].to_numpy(), joined["score_good_right"].to_numpy(), atol=1e-5)
 
 
 ROWS = [(f"p{i % 3}", float(i % 5), 2.0, 4 + (i % 3 == 0) - (i % 7 == 0), 4) for i in range(600)]

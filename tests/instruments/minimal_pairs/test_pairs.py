@@ -17,10 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
-from penchant.instruments.minimal_pairs.data import CROWS_CAUTION, PairSet, read_many, read_pairs
+from penchant.instruments.minimal_pairs.data import PairSet, read_many, read_pairs
 from penchant.instruments.written import beginning_marks
 from penchant.tables.places import find_data
 
@@ -105,7 +104,7 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     path = write({**CROWS, "stereo_antistereo": direction})
     path = path.rename(path.with_name("crows_pairs_en.jsonl"))
     found = read_pairs(path)
-    assert found.kind == "crows-pairs" and found.cautions == (CROWS_CAUTION,)
+    assert found.kind == "crows-pairs" and len(found.cautions) == 1 and found.cautions[0].startswith("CrowS-Pairs: ")
     (item,) = found.items
     assert item.id == "1"
     assert item.texts == {"good": "Tall people are loud.", "bad": "Short people are loud."}
@@ -114,17 +113,9 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     assert swapped.texts == {"good": "Short people are loud.", "bad": "Tall people are loud."}
 
 
-BIAS_TYPES = [
-    "race-color",
-    "socioeconomic",
-    "gender",
-    "disability",
-    "nationality",
-    "sexual-orientation",
-    "physical-appearance",
-    "religion",
-    "age",
-]
+BIAS_TYPES = (
+    "race-color socioeconomic gender disability nationality sexual-orientation physical-appearance religion age"
+)
 """The names of the class labels of `bias_type`, as the dataset card on the hub lists them."""
 
 
@@ -140,7 +131,7 @@ def test_class_labels_of_crows_pairs_on_the_hub(tmp_path: Path, suffix: str) -> 
     else:
         path.write_text(frame.to_csv(index=False) if suffix == "csv" else frame.to_json(orient="records", lines=True))
     labels = [(item.labels["paradigm"], item.labels["phenomenon"]) for item in read_pairs(path).items]
-    assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES)]
+    assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES.split())]
 
 
 def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> None:
@@ -150,10 +141,6 @@ def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> No
     assert (beyond.labels["paradigm"], beyond.labels["phenomenon"]) == ("antistereo", "9")
     error = refused(write({"more": "a b", "less": "a c", "direction": 0}))
     assert (error.line, error.field) == (1, "direction") and "0 is stereo and 1 antistereo" in error.hint
-
-
-def test_crows_pairs_caution_says_who_warns() -> None:
-    assert "Blodgett et al. (2021)" in CROWS_CAUTION and "NYU-MLL" in CROWS_CAUTION and "noise" in CROWS_CAUTION
 
 
 def test_crows_pairs_ids(write: Write) -> None:
@@ -243,64 +230,41 @@ def test_texts_come_back_unaltered(tmp_path_factory: pytest.TempPathFactory, pai
 # --- cautions -----------------------------------------------------------------------------------------------------
 
 
-def test_white_space_is_kept_counted_and_said(write: Write) -> None:
-    rows = [{"good": " a", "bad": "b "}, {"good": "c\u00a0", "bad": "d"}, {"good": "e f", "bad": "g"}]
-    found = read_pairs(write(*rows, {"good": "a  b", "bad": "c"}))
-    assert found.cautions == (
-        "pairs: sentences with a no-break space: good 1 (pairs.jsonl, line 2)",
-        "pairs: sentences with leading, trailing or doubled white space, kept as it is: good 3 (pairs.jsonl, line 1, "
-        "line 2, line 4); bad 1 (pairs.jsonl, line 1)",
-    )
-    assert found.items[1].texts["good"] == "c\u00a0"
-    assert read_pairs(write({"good": "a\n", "bad": "b"})).cautions == (
-        "pairs: sentences with leading, trailing or doubled white space, kept as it is: good 1 (pairs.jsonl, line 1)",
-    )
+def test_white_space_is_kept(write: Write) -> None:
+    assert read_pairs(write({"good": "c\u00a0", "bad": " d"})).items[0].texts == {"good": "c\u00a0", "bad": " d"}
 
 
-def test_identical_sentences_are_said(write: Write) -> None:
-    same = {"good": "a", "bad": "a"}
-    assert read_pairs(write(PLAIN, same)).cautions == (
-        "pairs: 1 pair consists of two identical sentences, which will tie (line 2)",
-    )
-    assert read_pairs(write(same, {"good": "b", "bad": "b"}, PLAIN)).cautions == (
-        "pairs: 2 pairs consist of two identical sentences, which will tie (line 1, line 2)",
-    )
+SAME, OTHER = {"good": "a", "bad": "a"}, {"good": "b", "bad": "b"}
+NAMES = ["Agree", "agree", "agree ", "caf\u00e9", "cafe\u0301", "of two", "of two", "of one"]
+GROUPED = [{"good": f"g{n}", "bad": f"b{n}", "group": name} for n, name in enumerate(NAMES)]
 
 
-def test_pairs_that_are_there_twice_are_said(write: Write) -> None:
-    one, other, turned = {"good": "a", "bad": "b"}, {"good": "c", "bad": "d"}, {"good": "b", "bad": "a"}
-    assert read_pairs(write(one, other, turned)).cautions == ()
-    assert read_pairs(write(one, other, {**one, "bad": "b"})).cautions == (
-        "pairs: 1 pair repeats an earlier one and counts again (line 3 as line 1)",
-    )
-    assert read_pairs(write(*[one] * 6)).cautions == (
-        "pairs: 5 pairs repeat an earlier one and count again (line 2 as line 1, line 3 "
-        "as line 1, line 4 as line 1 and 2 more)",
-    )
-
-
-def test_groups_that_differ_only_in_spelling_and_groups_of_one_pair_are_said(write: Write) -> None:
-    names = ["Agree", "agree", "agree ", "caf\u00e9", "cafe\u0301", "of two", "of two", "of one"]
-    rows = [{"good": f"g{n}", "bad": f"b{n}", "group": name} for n, name in enumerate(names)]
-    assert read_pairs(write(*rows)).cautions == (
-        "pairs: 3 groups differ only in case, white space or Unicode form and are counted apart: 'Agree', 'agree', "
-        "'agree '",
-        "pairs: 2 groups differ only in case, white space or Unicode form and are counted apart: 'caf\\xe9', "
-        "'cafe\\u0301'",
-        "pairs: 6 groups have one pair only, from which nothing can be estimated ('Agree', 'agree', 'agree ' and 3 "
-        "more)",
-    )
-    assert read_pairs(write({"good": "a", "bad": "b", "group": "alone"})).cautions == ()
-
-
-def test_what_may_be_wrong_with_pairs_is_said_by_audit_and_check(write: Write, penchant: Callable[..., Answer]) -> None:
-    path = write(*[{"good": "The cats sleep.", "bad": "The cats sleeps."}] * 2, {"good": "It is.", "bad": "It is."})
-    for command in ("audit", path, "-m", "bundled:modern"), ("check", path, "-m", "bundled:modern"):
-        code, _, err = penchant(*command)
-        assert code == 0, err
-        said = " ".join(err.split())
-        assert "1 pair consists of two identical sentences" in said
-        assert "(line 2 as line 1)" in said
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([PLAIN, SAME], ["1 pair consists of two identical.*(line 2)"]),
+        ([SAME, OTHER, PLAIN], ["2 pairs consist of two identical.*(line 1, line 2)"]),
+        ([{"good": "a", "bad": "b"}, {"good": "b", "bad": "a"}], []),
+        ([PLAIN, OTHER | {"bad": "c"}, PLAIN], ["1 pair repeats.*(line 3 as line 1)"]),
+        ([PLAIN] * 6, ["5 pairs repeat.*(line 2 as line 1, line 3 as line 1, line 4 as line 1 and 2 more)"]),
+        (
+            GROUPED,
+            [
+                "3 groups differ only in case.*: 'Agree', 'agree', 'agree '",
+                "2 groups differ only in case.*: 'caf\\xe9', 'cafe\\u0301'",
+                "6 groups have one pair only.*('Agree', 'agree', 'agree ' and 3 more)",
+            ],
+        ),
+        ([{"good": "a", "bad": "b", "group": "alone"}], []),
+    ],
+)
+def test_what_may_be_wrong_is_counted_with_its_places(
+    rows: list[dict[str, str]], told: list[str], write: Write
+) -> None:
+    cautions = read_pairs(write(*rows)).cautions
+    for caution, said in zip(cautions, told, strict=True):
+        start, _, end = said.partition(".*")
+        assert caution.startswith(f"pairs: {start}") and caution.endswith(end)
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------
@@ -333,8 +297,7 @@ def test_a_field_that_cannot_be_used(write: Write, row: dict[str, Any], field: s
     path = write(row, bad)
     error = refused(path)
     assert (error.message, error.line, error.field) == (message, 2, field)
-    mend = " — fill it, or leave the row out" if message in ("the field is empty", "the field is blank") else ""
-    assert str(error) == f"{path}, line 2, field '{field}': {message}{mend}"
+    assert bool(error.hint) == (message in ("the field is empty", "the field is blank"))
     # In the first row just the same: the columns are those of all rows.
     assert refused(write(bad, row)).line == 1
 
@@ -406,12 +369,6 @@ def test_directories_and_files_in_order(write: Write, tmp_path: Path) -> None:
     found = read_many([tmp_path / "z.json", str(tmp_path / "d")])
     assert [pairs.name for pairs in found] == ["z", "a", "b"]
     assert all(isinstance(pairs, PairSet) for pairs in found)
-
-
-def test_ids_need_be_unique_in_one_file_only(write: Write) -> None:
-    row = {**PLAIN, "id": "same"}
-    found = read_many([write(row, name="a.jsonl"), write(row, name="b.jsonl")])
-    assert [item.id for pairs in found for item in pairs.items] == ["same", "same"]
 
 
 def test_options_reach_every_file(write: Write) -> None:
@@ -512,7 +469,7 @@ def test_all_of_crows_pairs() -> None:
     assert Counter(item.labels["paradigm"] for item in found.items) == {"stereo": 1290, "antistereo": 218}
     assert len({item.labels["phenomenon"] for item in found.items}) == 9
     assert [item.id for item in found.items] == [str(i) for i in range(1508)]
-    assert found.cautions[0] == CROWS_CAUTION
+    assert found.cautions[0].startswith("CrowS-Pairs: ")
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [item.texts["good"] for item in found.items] == [row["sent_more"] for row in rows]

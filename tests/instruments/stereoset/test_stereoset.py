@@ -20,10 +20,9 @@ from answers import Answer, refused
 from penchant.errors import MethodError, StudyError
 from penchant.instruments.base import Run
 from penchant.instruments.stereoset.compare import compare
-from penchant.instruments.stereoset.estimates import cautions_of, estimates_of
+from penchant.instruments.stereoset.estimates import cautions_of, estimates_of, ideal
 from penchant.instruments.stereoset.instrument import STEREOSET
 from penchant.instruments.stereoset.probe import StereoSet
-from penchant.instruments.stereoset.scores import ideal
 from penchant.records import Signature, summary_table
 from penchant.stats.hypothesis_tests import holm
 from stereoset_clusters import INTER, INTRA, cluster, content, write

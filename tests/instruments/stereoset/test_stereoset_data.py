@@ -12,19 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 import torch
 
 import brute
-import penchant as pc
 from paths import SHARED, needs_shared
 from penchant.errors import DataError
 from penchant.instruments.base import Run
-from penchant.instruments.stereoset.blanks import fill_of
-from penchant.instruments.stereoset.data import ROLES, read_stereoset
+from penchant.instruments.stereoset.data import ROLES, fill_of, read_stereoset
 from penchant.instruments.stereoset.probe import StereoSet
-from penchant.instruments.stereoset.scoring import Name
+from penchant.instruments.stereoset.settings import Name
 from stereoset_clusters import INTER, INTRA, cluster, content, write
 from zoo import MAX_TOKENS
 
@@ -88,6 +87,39 @@ def test_class_labels_of_the_set_on_the_hub(tmp_path: Path) -> None:
         read_stereoset(write(tmp_path / "x.json", numbered))
 
 
+def texts(data: object) -> list[list[str]]:
+    probe = StereoSet(data=data)  # type: ignore[arg-type]
+    return [list(probe.texts_of(cluster)) for cluster in probe.asked()]
+
+
+ROWS = [row | {"part": part.removesuffix("sentence")} for part, rows in content()["data"].items() for row in rows]
+BY_ROLE = [row | {each["gold_label"]: each["sentence"] for each in row.pop("sentences")} for row in deepcopy(ROWS)]
+BLANKS = [{key: value for key, value in row.items() if key != "part"} for row in BY_ROLE]
+"""Without the part, intrasentence clusters are those with a blank."""
+
+
+@pytest.mark.parametrize("rows", [ROWS, BY_ROLE, BLANKS], ids=["as in the file", "a column a sentence", "no part"])
+@pytest.mark.parametrize("made", [pl.DataFrame, pandas.DataFrame, list])
+def test_clusters_are_given_as_tables(made: Callable[[Any], Any], rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    of_file = texts(str(write(tmp_path / "x.json")))
+    assert texts(made(rows)) == of_file
+    assert texts(content()) == of_file
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"part": "both"}, "the data, row 1 ('part'): 'both' is no part"),
+        ({"context": " "}, "the data, data.intersentence.0.context"),
+        ({"unrelated": None}, "the data, data.intrasentence.0.sentences.2"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(DataError) as caught:
+        texts([BLANKS[0] | change, *BLANKS[1:]])
+    assert told in str(caught.value)
+
+
 def test_rows_in_parquet_are_refused_as_a_table(tmp_path: Path) -> None:
     pl.DataFrame(content()["data"]["intrasentence"]).write_parquet(tmp_path / "x.parquet")
     with pytest.raises(DataError, match="is a table") as caught:
@@ -108,10 +140,7 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         (lambda d: d["intrasentence"][0]["sentences"][0].update(gold_label="bad"), "data.intrasentence.0.sentences.0"),
         (lambda d: d["intrasentence"][0]["sentences"][0].update(sentence=" "), "the sentence is blank"),
         (lambda d: d["intrasentence"][0]["sentences"].pop(), "intrasentence a0: has the labels"),
-        (
-            lambda d: d["intrasentence"][0].update(context="The dog is old."),
-            "intrasentence a0: the context has no BLANK",
-        ),
+        (lambda d: d["intrasentence"][0].update(context="The dog."), "intrasentence a0: the context has no BLANK"),
         (lambda d: d["intersentence"][0].update(id="a0"), "the id 'a0' occurs twice"),
         (lambda d: d.pop("intersentence"), "has no clusters under data.intersentence"),
         (
@@ -140,10 +169,8 @@ def test_contexts_that_are_still_templates_are_left_out_and_counted(tmp_path: Pa
     )
     read = read_stereoset(write(tmp_path / "x.json", given))
     assert "t" not in {c.id for c in read.clusters}
-    assert read.cautions == (
-        f"x: 1 of {len(INTER) + 1} intersentence clusters are left out, because their context still has a BLANK, which "
-        "is no text to read",
-    )
+    (caution,) = read.cautions
+    assert caution.startswith(f"x: 1 of {len(INTER) + 1} intersentence clusters are left out")
     with pytest.raises(DataError, match="every context of its intersentence clusters has a BLANK"):
         only = changed(lambda d: [c.update(context="A BLANK") for c in d["intersentence"]])
         read_stereoset(write(tmp_path / "x.json", only), ["inter"])
@@ -320,7 +347,3 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
     StereoSet(data=str(tmp_path / "short.json"), **settings).run(str(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)
-
-
-def test_python_shows_the_parameters() -> None:
-    assert repr(pc.StereoSet(data="x.json", part=["intra"])) == "StereoSet(data='x.json', part=['intra'])"

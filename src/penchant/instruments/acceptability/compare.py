@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from penchant.instruments.acceptability.cross_validation import cross_validated
-from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, SENTENCES, folded, values_of
-from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.instruments.acceptability.estimates import MORCELA, SENTENCES, folded, values_of
+from penchant.instruments.acceptability.morcela import cross_validated
+from penchant.instruments.acceptability.settings import DIFFERENCE, AcceptabilitySettings
 from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.records import Estimate
 from penchant.stats.correlations import correlation_difference
 
 
 def differences(a: Scored[AcceptabilitySettings], b: Scored[AcceptabilitySettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield Pearson's r with the judgements of a minus that of b, on the same sentences; correlations have no units, so
-    that scores of different methods compare."""
+    """Yield Pearson's r with the judgements of a minus that of b, on the same sentences."""
     first = a.settings
     if a.how == b.how == MORCELA:
         one, other = (folded(side.items, side.settings) for side in (a, b))

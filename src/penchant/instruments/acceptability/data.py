@@ -8,7 +8,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from penchant.counting import for_one, of_all
 from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
@@ -17,7 +16,9 @@ from penchant.tables.documents import SETTINGS, Number, Text
 from penchant.tables.footers import footer
 from penchant.tables.missing import missing_cautions
 from penchant.tables.rows import checked_models, read_rows
+from penchant.wording import templates
 
+_WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 SENTENCE = ("sentence", "rating")
 """The columns of judgements that are given in Python without names."""
 
@@ -126,11 +127,9 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
         Judged(str(n), text, prefix, s.place, tuple(sorted((numbers[r], v) for r, v in s.ratings.items())))
         for n, ((prefix, text), s) in enumerate(kept.items(), 1)
     )
-    cautions = [f"{of_all(unrated, len(rows), 'rows', 'have')} no rating"] if unrated else []
+    cautions = [_WORDS.get("unrated", n=unrated, of=len(rows))] if unrated else []
     if lost := len(found) - len(kept):
-        cautions.append(
-            f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and {for_one(lost, 'are')} left out"
-        )
+        cautions.append(_WORDS.get("left-out", n=lost, of=len(found)))
     cautions += counted_apart(numbers, "raters")
     cautions += missing_cautions(((s.sentence, s.place) for s in sentences), "sentences")
     raters = 0 if "" in numbers else len(numbers)

@@ -1,7 +1,4 @@
-"""Estimates from scored and judged sentences. Everything is computed from the table of items alone.
-
-The units are sentences; what was judged of one is the mean of its ratings.
-"""
+"""Estimates from scored sentences and the means of their ratings."""
 
 from __future__ import annotations
 
@@ -9,25 +6,24 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
-from penchant.instruments.acceptability.cross_validation import Folded, cross_validated
-from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, fit, parameter
-from penchant.instruments.acceptability.settings import DIFFERENCE as DIFFERENCE
-from penchant.instruments.acceptability.settings import PEARSON as PEARSON
-from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, Folded, cross_validated, fit, parameter
+from penchant.instruments.acceptability.settings import PEARSON, AcceptabilitySettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes
 from penchant.wording.phrases import Note
+from penchant.wording.templates import Text
 
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
 MORCELA = "morcela"
 """The score whose parameters are fitted to the judgements."""
 SPEARMAN = "Spearman's ρ with judgements"
@@ -41,8 +37,7 @@ FEW_RATERS = 3
 
 
 def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
-    """The sentences with their scores of MORCELA out of fold: each is made with parameters that were fitted to other
-    sentences."""
+    """The sentences with their scores of MORCELA out of fold."""
     score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
@@ -59,8 +54,7 @@ def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) ->
 
 
 def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
-    """The part of the sentences that each belongs to, by a hash of the seed and its text, so that the order of rows
-    does not matter; parts differ by one sentence at most."""
+    """The part of the sentences that each belongs to, by a hash of seed and text; parts differ by one at most."""
     keys = [
         hashlib.sha256(f"{settings.seed}\0{prefix}\0{sentence}".encode()).digest()
         for prefix, sentence in items.select("prefix", "sentence").iter_rows()
@@ -97,18 +91,13 @@ def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterat
         whole = fitted(items)
         yield from (replace(parameter(whole, each, level=settings.level), by={"score": MORCELA}) for each in PARAMETERS)
     gaps = []
-    for b, a in combinations([how for how in hows if how != MORCELA], 2):
+    for b, a in combinations(plain, 2):
         found = correlation_difference(judged, plain[a], plain[b], **drawn, **named)
         gaps.append(replace(found, measure=BETWEEN_SCORES, by={"score": f"{a} − {b}"}))
     if fitted_out is not None:
-        gaps += [
-            replace(
-                cross_validated(fitted_out, other=plain[b], **named),
-                measure=BETWEEN_SCORES,
-                by={"score": f"{MORCELA} − {b}"},
-            )
-            for b in plain
-        ]
+        for b, scores in plain.items():
+            found = cross_validated(fitted_out, other=scores, **named)
+            gaps.append(replace(found, measure=BETWEEN_SCORES, by={"score": f"{MORCELA} − {b}"}))
     yield from with_holm(gaps, lambda estimate: BETWEEN_SCORES)
     if items["ratings"].list.len().max() != 1:
         units = [np.array(each, dtype=np.float64) for each in items["ratings"].to_list()]
@@ -118,24 +107,12 @@ def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterat
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
     """What must be said of tokens that were never counted, of raters, and of parameters that mean little."""
     if "unseen" in items.columns and (unseen := int(items["unseen"].sum())):
-        tokens = int(items["tokens"].sum())
-        yield (
-            f"{of_all(unseen, tokens, 'tokens of the sentences', 'are')} never in the text of the unigrams, and have "
-            "the smallest probability there: 1 in the tokens counted and the entries of the vocabulary"
-        )
+        yield _WORDS.get("unseen", n=unseen, of=int(items["tokens"].sum()))
     each = items["ratings"].list.len()
     if (few := int((each < FEW_RATERS).sum())) and each.max() != 1:
-        yield (
-            f"{of_all(few, len(items), 'sentences', 'have')} fewer than {FEW_RATERS} ratings, whose noise weakens "
-            "every correlation"
-        )
-    if any(estimate.measure == BETA for estimate in estimates):
-        whole = fitted(items)
-        if not whole.reason and whole.coefficients[1] <= 0:
-            yield (
-                "at equal frequency and length, sentences that are more probable were judged no more acceptable, so "
-                "that MORCELA's β and γ have no meaning"
-            )
-        lengths = items["tokens"].n_unique()
-        if not whole.reason and lengths < 3:
-            yield f"the sentences have {counted(lengths, 'lengths')}; γ rests on {for_one(lengths, 'them')}"
+        yield _WORDS.get("few-ratings", n=few, of=len(items), least=FEW_RATERS)
+    if any(estimate.measure == BETA for estimate in estimates) and not (whole := fitted(items)).reason:
+        if whole.coefficients[1] <= 0:
+            yield _WORDS.get("no-meaning")
+        if (lengths := items["tokens"].n_unique()) < 3:
+            yield _WORDS.get("few-lengths", n=lengths)

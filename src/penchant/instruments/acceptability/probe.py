@@ -39,7 +39,6 @@ from penchant.tables.places import listed
 
 
 def _usual(method: Method, *, unigrams: bool) -> list[str]:
-    """The scores that are reported where none is chosen."""
     if method.normalised:
         return ["none"]
     return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]

@@ -12,15 +12,13 @@ from penchant.counting import counted
 from penchant.instruments.acceptability.estimates import (
     ALPHA,
     BETWEEN_SCORES,
-    DIFFERENCE,
     MORCELA,
     PARAMETERS,
-    PEARSON,
     SENTENCES,
     SPEARMAN,
     values_of,
 )
-from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
 from penchant.records import Result
 from penchant.report.finding import Shown, differences, levels, told
 from penchant.report.items import every_item
@@ -56,7 +54,6 @@ def _hows(results: Sequence[Result]) -> list[str]:
 
 
 def _values(result: Result) -> dict[str, Array]:
-    """Return the scores of the sentences by each of those reported."""
     settings = AcceptabilitySettings.of(result.settings)
     return {how: values_of(result.items, how, settings)[0] for how in settings.normalisations()}
 
@@ -67,7 +64,6 @@ def _last(result: Result) -> pl.Series:
 
 
 def _told(made: dict[str, Array]) -> str:
-    """Return the score that items are told with."""
     return MORCELA if MORCELA in made else list(made)[-1]
 
 
@@ -127,7 +123,6 @@ def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: T
 
 
 def _judged(result: Result) -> pl.DataFrame:
-    """Return the items with the number of raters of each."""
     return result.items.with_columns(pl.col("ratings").list.len().alias("judged"))
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
 from penchant.errors import DataError, MethodError, ModelError
+from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
-from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
 from penchant.instruments.unknown import unknown_part
 from penchant.models.load import LanguageModel, Model, load_tokenizer

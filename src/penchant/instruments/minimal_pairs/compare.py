@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.comparison import SCORING, scored_differently, shared_scores
-from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
+from penchant.instruments.minimal_pairs.credits import ALL, Credits, clusters, credits, deltas, paired, paired_over
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed
-from penchant.instruments.minimal_pairs.paired import paired, paired_over
-from penchant.instruments.minimal_pairs.settings import settings_of
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
@@ -27,18 +26,14 @@ COUNTED = ("first_better", "second_better", "scores_differ")
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Accuracy of a minus accuracy of b on the same pairs, overall and, where there are several, by paradigm; each for
-    all pairs and, where others are unequal, for those with equal token lengths under both tokenizers.
+    """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm; where lengths differ, also for
+    those with equal token lengths under both tokenizers.
 
     By paradigm, and overall where there is one: Bonett–Price interval and McNemar's mid-p test (paired t interval and
-    sign-flip test where there are ties), with Holm's adjustment over paradigms, all pairs being one family and the
-    equal ones another. Over several: cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs), and
-    where these are fewer than ten also, in the scope "as they are", the interval and test of one paradigm over all
-    their pairs. The columns
-    `first_better` and `second_better` count the pairs in which only a and only b is right (or one of the two ties),
-    `scores_differ` those that the two do not score alike. Models may be scored by different methods (a causal one by
-    lp, a masked one by pll), because accuracies are compared, not scores; the note says so. Raises StudyError for
-    results that cannot be compared, naming the part of the signature that differs.
+    sign-flip test where there are ties), with Holm's adjustment over paradigms. Over several: cluster-robust t over
+    paradigms (bias types in CrowS-Pairs), and of fewer than ten, in the scope "as they are", as of one. `first_better`
+    and `second_better` count the pairs in which only a and only b is right, `scores_differ` those that the two do not
+    score alike. Methods may differ, which a note says. Raises StudyError naming what differs in the signatures.
     """
     require_comparable(
         a,
@@ -72,13 +67,11 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
 
 def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
-    """The pairs of which a sentence has another score."""
     unlike: Mask = ((a["score_good"] != b["score_good"]) | (a["score_bad"] != b["score_bad"])).to_numpy()
     return unlike
 
 
 def _chosen(items: pl.DataFrame, equal: Mask, by: Mapping[str, str]) -> Mask:
-    """The pairs that an estimate is about."""
     chosen = equal if by["split"] == EQUAL else np.ones(len(items), dtype=bool)
     return chosen if by["scope"] != "paradigm" else chosen & (items["paradigm"] == by["group"]).to_numpy()
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from penchant.counting import counted
 from penchant.errors import DataError
-from penchant.instruments.minimal_pairs.making import ALL, FairSet
+from penchant.instruments.minimal_pairs.credits import ALL
+from penchant.instruments.minimal_pairs.making import WORDS, FairSet
 from penchant.stats.inputs import Array
 
 
@@ -59,8 +60,7 @@ def _ranks(differences: Array) -> Array:
 
 
 def _balanced(controversy: Array, under_first: NDArray[np.bool_], under_second: NDArray[np.bool_], n: int) -> list[int]:
-    """The numbers of the most controversial pairs, in their order in the pool: half of them right under either model,
-    more of one where the other has too few. Equally controversial ones are taken as they come."""
+    """The numbers of the most controversial pairs, in their order: half right under either model, if possible."""
     sides = [np.flatnonzero(side) for side in (under_first, under_second)]
     sides = [side[np.argsort(-controversy[side], kind="stable")] for side in sides]
     half = n // 2
@@ -93,15 +93,9 @@ def _outcomes(
 def _notes(rows: Sequence[Mapping[str, Any]], first: str, second: str, n: int) -> Iterator[str]:
     right = sum(row["differences"][first] > 0 for row in rows)
     if len(rows) < n:
-        yield f"the models prefer different sentences in only {counted(len(rows), 'pairs')} of the pool"
+        yield WORDS.get("few-apart", n=len(rows))
     if abs(2 * right - len(rows)) > 1:
         counts = {first: right, second: len(rows) - right}
         more, fewer = sorted(counts, key=counts.__getitem__, reverse=True)
-        yield (
-            f"{counts[more]} are right under {more} and {counts[fewer]} under {fewer}, for want of others: who agrees "
-            f"with the grammar agrees with {more} more often"
-        )
-    yield (
-        "these pairs were chosen because the models disagree: accuracies on them say nothing of other pairs, and half "
-        "would be right by the choice alone"
-    )
+        yield WORDS.get("unbalanced", n=counts[more], rest=counts[fewer], more=more, fewer=fewer)
+    yield WORDS.get("chosen")

@@ -6,14 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
+from penchant.instruments.minimal_pairs.length_charts import rule
 from penchant.report.drawing import alt
-from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.figures import COLOURS, Figure
 from penchant.report.finding import measured, sentences
 from penchant.report.sections import Curves
 from penchant.report.tables import Number, Table
@@ -24,6 +26,7 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, num
 from penchant.wording.phrases import Note, notes_of, read_method
 from penchant.wording.templates import Text
 
+_WORDS = Text.of(Path(__file__).parent).below("charts")
 _BESIDE = 3
 """Panels beside each other."""
 _WIDTH, _HEIGHT = 190, 120
@@ -90,7 +93,6 @@ def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
 
 
 def _reasons(row: Mapping[str, Any]) -> list[Note]:
-    """Return why a paradigm has no step of acquisition; nothing where it has one."""
     return [note.params["reason"] for note in notes_of(row) if note.code == NO_STEP]
 
 
@@ -128,20 +130,16 @@ def _ticks(steps: Sequence[int]) -> list[int]:
 
 
 def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) -> alt.LayerChart:
-    """Return the curve of one paradigm."""
     points = rows.select(
         "step",
         "n",
         pl.lit(paradigm).alias("paradigm"),
         *((100 * pl.col(name)).alias(name) for name in ("value", "low", "high")),
     )
-    base = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x)
-    y = alt.Y(
-        "value:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(values=[0, 25, 50, 75, 100])
-    )
-    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(
-        y=alt.Y("low:Q", title="accuracy, %"), y2="high:Q"
-    )
+    base, title = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x), _WORDS.get("accuracy")
+    shares = alt.Axis(values=[0, 25, 50, 75, 100])
+    y = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=shares)
+    band = base.mark_area(opacity=0.25, color=_BLUE, aria=False).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5, color=_BLUE).encode(y=y)
     dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
         y=y,
@@ -154,12 +152,11 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
             alt.Tooltip("n:Q", title="pairs"),
         ],
     )
-    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
-    layers = [half, *_mark(step, x), band, line, dots]
-    told = f"at {Number(step['value'], step['low'], step['high'], form=',.0f')}"
-    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else told
-    title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
-    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=title)
+    layers = [rule("y", 50), *_mark(step, x), band, line, dots]
+    at = Number(step["value"], step["low"], step["high"], form=",.0f")
+    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else _WORDS.get("step", step=at)
+    heading = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
+    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=heading)
 
 
 def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
@@ -167,7 +164,7 @@ def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}
-    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title="accuracy, %"), y2="top:Q")
+    base = alt.Chart(alt.InlineData([place])).encode(y=alt.Y("bottom:Q", title=_WORDS.get("accuracy")), y2="top:Q")
     start = x.copy()
     start.shorthand = "low:Q"
     return [

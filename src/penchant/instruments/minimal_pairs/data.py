@@ -12,42 +12,36 @@ from pathlib import Path
 from typing import Any, get_args
 
 from penchant.arguments import asked
-from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
+from penchant.errors import DataError, GivenRow, MethodError, line_noun, one_of, place, together
 from penchant.files import head, sha256_file
 from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
+from penchant.instruments.minimal_pairs.defects import Marks, checked_marks
 from penchant.instruments.minimal_pairs.formats import (
     PREFIX,
     READERS,
+    ROLES,
     STEREOTYPES,
     Direction,
     Kind,
-    Names,
+    PairColumns,
     PairTable,
     kind_of,
 )
-from penchant.instruments.minimal_pairs.marks import Marks, checked_marks
-from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.given import NAME, path_of, plain
 from penchant.tables.places import matching
 from penchant.tables.rows import Row, read_rows
+from penchant.wording.templates import Text
 
-PAIR = ("good", "bad")
-"""The columns of pairs that are given in Python without names."""
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
 """How the name begins of what Excel keeps beside a workbook that is open."""
-
-CROWS_CAUTION = (
-    "CrowS-Pairs: its authors warn of noise and reliability problems in the data (notice in NYU-MLL's CrowS-Pairs "
-    "repository), and Blodgett et al. (2021) document the pitfalls of its pairs; read its numbers with care (published "
-    "scores of masked models are by method pll-shared)"
-)
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
 CROWS = "crows"
 """Part of the name of a file of CrowS-Pairs, in any language."""
 
@@ -72,10 +66,9 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Pairs given in Python. Raises DataError for one of three parts without names: a group stands first in some
-    tables, and last in others."""
+    """Pairs given in Python. Raises DataError for one of three parts without names, whose order is not known."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
-        if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(PAIR):
+        if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
                 f"has {len(row)} parts without names, of which nothing says which sentence is good",
                 where=place(name, GivenRow(number)),
@@ -101,10 +94,10 @@ def read_pairs(
         raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
     if marks not in get_args(Marks):
         raise MethodError(f"marks: '{marks}' is not known", hint=one_of(marks, get_args(Marks)))
-    file = path_of(pair_rows(plain(path)), PAIR)
+    file = path_of(pair_rows(plain(path)), ROLES)
     rows = read_rows(file)
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
-    table = PairTable(file, present, Names.of(acceptable, columns))
+    table = PairTable(file, present, PairColumns.named(columns), acceptable)
     kind = kind_of(table)
     if kind == "crows-pairs":
         table = replace(table, names=table.names.of_crows_pairs())
@@ -117,10 +110,9 @@ def read_pairs(
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
     items, taken = checked_marks(items, rows, file, marks)
-    sides = table.names.sides if kind in STEREOTYPES else ("good", "bad")
-    pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
-    noted = (*(f"{stem(file)}: {caution}" for caution in taken), *defects.cautions(stem(file), items, pairs, sides))
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *noted)
+    sides = table.sides if kind in STEREOTYPES else ROLES
+    of_file = (f"{stem(file)}: {caution}" for caution in (*taken, *defects.cautions(items, rows, file, sides)))
+    cautions = (*((_WORDS.get("crows"),) if kind == "crows-pairs" else ()), *of_file)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
@@ -131,11 +123,9 @@ def read_many(
     acceptable: Direction = "sent_more",
     marks: Marks = "refuse",
 ) -> list[PairSet]:
-    """Read the pairs of several files; a directory stands for the tables directly inside it, and a pattern for the
-    files that it matches, in order of their names.
+    """Read the pairs of several files; a directory stands for the tables directly inside it, a pattern for its files.
 
-    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name, by which their pairs
-    are distinguished.
+    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name.
     """
     files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}
@@ -161,8 +151,7 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """A file, those that a pattern matches, here or on the hub, or the tables directly inside a directory, in order of
-    their names. Raises DataError."""
+    """A file, those that a pattern matches, or the tables directly inside a directory, by name. Raises DataError."""
     if is_hub(path):
         return [file for place in fetched(path) for file in tables_in(place)]
     if not is_directory(path):
@@ -191,14 +180,6 @@ def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
         for item in pairs.items:
             if item.texts.get(PREFIX):
                 raise DataError(f"{what} pairs without a prefix", where=item.place, hint="score such pairs as they are")
-
-
-def _written(item: Item, row: Row, file: Path) -> Pair:
-    """The two sentences of a pair as they are written, with their place."""
-    name = file.stem if is_kept(file) else file.name
-    line = f"{line_noun(row.line)} {row.line:d}"
-    first, second = (Sentence(item.texts[role], name, line) for role in ("good", "bad"))
-    return Pair(first, second, item.labels["paradigm"])
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTable) -> None:

@@ -1,63 +1,91 @@
-"""What may be wrong with minimal pairs as they were read, for a user to decide: nothing of it stops a study."""
+"""What may be wrong with minimal pairs as they were read: marks of acceptability before one sentence of a pair alone,
+which are refused or taken out, and cautions for a user to decide about."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
 
 from penchant.counting import first_of
+from penchant.errors import DataError, is_kept, line_noun
 from penchant.instruments import written
-from penchant.instruments.written import Pair
+from penchant.instruments.minimal_pairs.formats import ROLES
+from penchant.instruments.written import Pair, Sentence, Sides, beginning_marks, without_mark
 from penchant.records import Item
 from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.rows import Row
+from penchant.wording.phrases import Note
+from penchant.wording.templates import Text
 
+Marks = Literal["refuse", "strip"]
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
 _NAMED = 3
 """How many places or groups a caution names."""
+_LINES = 5
+"""The lines with a mark that are named of each side."""
 _GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
 
 
-def cautions(name: str, items: Sequence[Item], pairs: Sequence[Pair], sides: tuple[str, str]) -> list[str]:
-    """What to say of the pairs of one file, in a line each: how their sentences are written beyond what they contrast,
-    sentences that are identical to each other, pairs that are there twice, groups whose names differ only in spelling,
-    and groups of one pair. `pairs` has the sentences of the items with their places, and `sides`
-    what they are called."""
-    told = (
-        *written.cautions(pairs, sides),
-        *_identical(items),
-        *_twice(items),
-        *_spelled(items),
-        *_alone(items),
-    )
-    return [f"{name}: {text}" for text in told]
+def checked_marks(
+    items: Sequence[Item], rows: Sequence[Row], file: Path, marks: Marks
+) -> tuple[tuple[Item, ...], list[str]]:
+    """The pairs, and a caution on marks taken out. Raises DataError where refused marks begin one sentence alone."""
+    sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
+    if marks == "strip":
+        told = _by_side(sides, rows)
+        return tuple(map(_stripped, items, sides)), [_WORDS.get("stripped", sides=told)] if told else []
+    alone: list[Sides] = [each if each[0] != each[1] else (False, False) for each in sides]
+    if told := _by_side(alone, rows):
+        first = next(row for row, each in zip(rows, alone, strict=True) if any(each))
+        raise DataError(
+            f"a mark of acceptability begins one sentence of a pair alone, which a model scores as text: {told}",
+            file=file,
+            line=first.line,
+            hint="remove the marks, or have them taken out: marks: strip in a study, --marks strip in audit and check",
+        )
+    return tuple(items), []
 
 
-def _identical(items: Sequence[Item]) -> Iterator[str]:
-    same = [item for item in items if item.texts["good"] == item.texts["bad"]]
-    if same:
-        pairs = "pair consists" if len(same) == 1 else "pairs consist"
-        lines = first_of([*map(_line, same)], _NAMED)
-        yield f"{len(same):,} {pairs} of two identical sentences, which will tie ({lines})"
+def _stripped(item: Item, sides: Sides) -> Item:
+    texts = {role: without_mark(item.texts[role]) for role, has in zip(ROLES, sides, strict=True) if has}
+    return replace(item, texts={**item.texts, **texts}) if texts else item
 
 
-def _twice(items: Sequence[Item]) -> Iterator[str]:
+def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
+    """How many sentences of each side have a mark, and the first lines; empty where none has."""
+    parts = []
+    for number, role in enumerate(ROLES):
+        lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]
+        if lines:
+            named = first_of([f"{line:d}" for line in lines], _LINES)
+            noun = line_noun(lines[0]) if len(lines) == 1 else f"{line_noun(lines[0])}s"
+            parts.append(f"{role} {len(lines):,} ({noun} {named})")
+    return "; ".join(parts)
+
+
+def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[Note | str]:
+    """Cautions about the pairs of one file, each a line; `sides` are what the two sentences are called."""
+    name = file.stem if is_kept(file) else file.name
+    pairs = []
+    for item, row in zip(items, rows, strict=True):
+        line = f"{line_noun(row.line)} {row.line:d}"
+        first, second = (Sentence(item.texts[role], name, line) for role in ROLES)
+        pairs.append(Pair(first, second, item.labels["paradigm"]))
+    yield from written.cautions(pairs, sides)
+    if same := [_line(item) for item in items if item.texts["good"] == item.texts["bad"]]:
+        yield _WORDS.get("identical", n=len(same), lines=first_of(same, _NAMED))
     said = ((item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")) for item in items)
-    return repeated_rows(zip(said, map(_line, items), strict=True), "pairs")
+    yield from repeated_rows(zip(said, map(_line, items), strict=True), "pairs")
+    for label, noun in _GROUPS.items():
+        yield from name_cautions((item.labels[label] for item in items), noun)
+    sizes = Counter(item.labels["paradigm"] for item in items)
+    single = [repr(group) for group, size in sizes.items() if size == 1]
+    if single and len(sizes) > 1:
+        yield _WORDS.get("alone", n=len(single), named=first_of(single, _NAMED))
 
 
 def _line(item: Item) -> str:
-    """The line of an item, or its id where it has none."""
     return item.place.rpartition(", ")[2] or item.id
-
-
-def _spelled(items: Sequence[Item]) -> Iterator[str]:
-    for label, noun in _GROUPS.items():
-        yield from name_cautions((item.labels[label] for item in items), noun)
-
-
-def _alone(items: Sequence[Item]) -> Iterator[str]:
-    sizes = Counter(item.labels["paradigm"] for item in items)
-    single = [group for group, size in sizes.items() if size == 1]
-    if single and len(sizes) > 1:
-        have = "group has" if len(single) == 1 else "groups have"
-        named = first_of([*map(repr, single)], _NAMED)
-        yield f"{len(single)} {have} one pair only, from which nothing can be estimated ({named})"

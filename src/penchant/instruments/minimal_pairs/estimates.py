@@ -1,128 +1,50 @@
-"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted, for_one, of_all
-from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed_share, holding
-from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_difference, fixed_strata_share
+from penchant.instruments.minimal_pairs.credits import (
+    ALL,
+    HALF,
+    STEREOTYPE,
+    Credits,
+    clusters,
+    credits,
+    mean_credit,
+    of_stereotypes,
+    preferences,
+)
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed_share, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
-from penchant.instruments.minimal_pairs.settings import DIFFERENCE as DIFFERENCE
-from penchant.instruments.minimal_pairs.settings import DIFFERENCES as DIFFERENCES
-from penchant.instruments.minimal_pairs.settings import TYPES as TYPES
 from penchant.instruments.minimal_pairs.settings import PairSettings
-from penchant.instruments.minimal_pairs.stereotypes import STEREOTYPE as STEREOTYPE
-from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
-from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
+from penchant.instruments.minimal_pairs.strata import (
+    fixed_strata_difference,
+    mantel_haenszel_difference,
+)
 from penchant.instruments.settings import Settings
-from penchant.records import Estimate, Result
+from penchant.records import Estimate
 from penchant.report.tables import scaled
-from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
-from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
+from penchant.stats.hypothesis_tests import placed_family, with_holm
+from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
-from penchant.wording.phrases import Method, Note
+from penchant.wording.phrases import Note
 
-Credits = NDArray[np.float64]
 CROWS_PAIRS = "crows-pairs"
 """The data set of the published metric of stereotypes."""
 ACCURACY, TIES, GAP = "accuracy", "share of ties", "gap to A=U"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
-UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""The columns, by role, of the log-probability of the scored tokens as unigrams, and of how many were never counted."""
-NEUTRAL = "neutral"
-"""The column, by role, of the score of the same tokens without their prefix."""
-TIE = "tie"
-"""The column of items that says what a tie counts, where that is not one half."""
-REJECTED = 0.05
-"""The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
-HALF = 0.5
-"""The accuracy of a model without a preference."""
 _TIED = "tied"
 """The column of pairs, while estimates are made, that says which of them tie."""
-_SHOWN = 5
-"""Paradigms that a caution names."""
-ALL = "all"
-"""The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
 """The splits of pairs whose sentences differ in length."""
-
-
-def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
-    """score(acceptable) − score(unacceptable) of every pair under a normalisation."""
-    sides = []
-    for role in ("good", "bad"):
-        score = items[f"score_{role}"].to_numpy()
-        n = items[f"tokens_{role}"].to_numpy()
-        unigrams = items[f"{UNIGRAMS}_{role}"].to_numpy() if how in FREQUENCY else None
-        neutral = items[f"{NEUTRAL}_{role}"].to_numpy() if how in PREFIXED else None
-        sides.append(normalise(score, n, how, unigrams=unigrams, neutral=neutral))
-    difference: NDArray[np.float64] = sides[0] - sides[1]
-    return difference
-
-
-def preferences(items: pl.DataFrame, how: str) -> Credits:
-    """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
-    values: Credits = (np.sign(deltas(items, how)) + 1) / 2
-    return values
-
-
-def credits(items: pl.DataFrame, how: str) -> Credits:
-    """What each pair counts: its preference, but at a tie what the column `TIE` says, if there is one."""
-    values = preferences(items, how)
-    if TIE not in items.columns:
-        return values
-    counted_as: Credits = np.where(values == HALF, items[TIE].to_numpy(), values)
-    return counted_as
-
-
-def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """The cluster of every pair of one data set, and what the clusters are: paradigms are a sample of what could have
-    been tested, as are the bias types of stereotypes, whose paradigms are only two directions."""
-    by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
-    return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
-
-
-def pair_of(dataset: str, result: Result) -> tuple[str, str]:
-    """What the sentences A and U are in a data set: of stereotypes none is acceptable."""
-    if not of_stereotypes(result.items, dataset):
-        return "acceptable", "unacceptable"
-    more, less = "more stereotypical", "less stereotypical"
-    return (less, more) if result.signature["acceptable"] == "sent_less" else (more, less)
-
-
-def mean_credit(
-    credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
-) -> Estimate:
-    """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
-    cluster-robust t interval and test over several, of few no narrower than over these as they are. Against one half
-    ties are left out of the binomial test, which is then the sign test."""
-    if len(set(labels)) > 1:
-        over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
-        if not few(labels):
-            return over
-        within = fixed_strata_share(credit, labels, against=HALF if against is None else against, level=level)
-        return holding(over, within if against is not None else replace(within, test=None), labels, noun)
-    estimate = accuracy(credit, level=level)
-    if against is None or not len(credit):
-        return estimate
-    untied = credit[credit != HALF] if against == HALF else credit
-    p = binomial(untied, against)
-    if np.isnan(p):
-        return estimate
-    test = Method("binomial" if len(untied) == len(credit) else "binomial-untied")
-    return held_against(estimate.tested(p, test), against)
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
@@ -141,28 +63,6 @@ def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimat
 def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iterator[Estimate]:
     placed = (replace(each, by={"dataset": dataset, **each.by, "normalise": how}) for each in estimates)
     return (placed_family(each, dataset, how) for each in placed)
-
-
-def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Cautions about unequal token lengths, ties and small paradigms, by data set."""
-    for name in items["dataset"].unique(maintain_order=True).to_list():
-        yield from _cautions(name, items.filter(pl.col("dataset") == name))
-
-
-def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """A caution for each data set and score whose log-odds are no line in |A|−|U| in some paradigms."""
-    bent: dict[tuple[str, str], list[str]] = {}
-    for estimate in estimates:
-        if estimate.measure == LACK_OF_FIT and estimate.test is not None and estimate.test.adjusted <= REJECTED:
-            key = estimate.by["dataset"], estimate.by["normalise"]
-            bent.setdefault(key, []).append(estimate.by["group"])
-    for (name, how), paradigms in bent.items():
-        shown = ", ".join(paradigms[:_SHOWN]) + (" and others" if len(paradigms) > _SHOWN else "")
-        whom = "its pairs (" if paradigms == [ALL] else f"{len(paradigms)} of its paradigms ({shown}; "
-        yield (
-            f"{name}, score {how}: a line in |A|−|U| does not fit {whom}p ≤ {REJECTED:g} after Holm's correction); "
-            "read accuracy by |A|−|U| there, not the log-odds per token"
-        )
 
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
@@ -201,8 +101,7 @@ def _family_of_all(estimate: Estimate) -> str | None:
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """All estimates of one group of pairs: a paradigm, a phenomenon or a data set. Where it is of one paradigm, it is
-    tested how well its line in |A|−|U| is `fitted`."""
+    """All estimates of one group of pairs; where it is of one paradigm, it is tested how well its line is `fitted`."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -242,8 +141,7 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several, and where
-    these are few, no surer than of these as they are."""
+    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
@@ -296,25 +194,3 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) ->
 def _in_percent(share: Estimate, note: Note | None) -> Estimate:
     value, low, high = (scaled(number, 100) for number in (share.value, share.low, share.high))
     return replace(share, value=value, low=low, high=high).noted(note, first=True)
-
-
-def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:
-    unequal = int((part["difference"] != 0).sum())
-    if unequal:
-        longer = int((part["difference"] > 0).sum())
-        yield (
-            f"{name}: {of_all(unequal, len(part), 'pairs', 'have')} unequal token lengths under this tokenizer "
-            f"({longer} A>U, {unequal - longer} A<U); compare models on A=U"
-        )
-    ties = int((preferences(part, "none") == HALF).sum())
-    if ties:
-        worth = "as the acceptable sentence being preferred" if TIE in part.columns else "one half"
-        published = " (in the stereotype score, as published, for neither side)" if name == CROWS_PAIRS else ""
-        verb = "counts" if ties == 1 else "count"
-        yield f"{name}: {of_all(ties, len(part), 'pairs', 'tie')} and {verb} {worth}{published}"
-    small = part.group_by("paradigm").len().filter(pl.col("len") < 100)
-    if len(small):
-        yield (
-            f"{name}: {counted(len(small), 'paradigms')} {for_one(len(small), 'have')} fewer than 100 "
-            f"pairs; mind {for_one(len(small), 'their')} intervals"
-        )

@@ -1,35 +1,27 @@
-"""Fair against original minimal pairs: does the order of models change when token lengths are made equal?
-
-Comparing models with different tokenizers is only fair on pairs that have equal lengths under all of them (Ueda et al.
-2024). This probe scores a model on an original set and on a fair one and compares the two accuracies within paradigms.
-"""
+"""Fair against original minimal pairs: does the order of models change when token lengths are made equal?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.fields import cited_columns
+from penchant.instruments.minimal_pairs.cautions import fair_cautions, line_cautions, pair_cautions
+from penchant.instruments.minimal_pairs.credits import ALL, credits
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
-from penchant.instruments.minimal_pairs.estimates import (
-    ALL,
-    credits,
-    line_cautions,
-    pair_cautions,
-    pair_estimates,
-)
-from penchant.instruments.minimal_pairs.overlap import overlapping_difference
-from penchant.instruments.minimal_pairs.probe import PairProbe, cite, sentences
+from penchant.instruments.minimal_pairs.estimates import pair_estimates
+from penchant.instruments.minimal_pairs.formats import PairColumns
+from penchant.instruments.minimal_pairs.probe import Drawn, PairProbe, cite
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
+from penchant.instruments.minimal_pairs.strata import overlapping_difference
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.places import listed
 from penchant.tables.rows import read_rows
 from penchant.wording.phrases import Note
 
@@ -38,48 +30,58 @@ GAIN = "accuracy on fair − original pairs"
 SHARED = "share of fair pairs that are original pairs"
 
 
-class FairPairs(FairPairsSettings, PairProbe):
+class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
     """Accuracy on an original set of minimal pairs and on a fair one.
 
     `run` returns items (one row per pair, with the set in `dataset`) and a summary: all estimates of `MinimalPairs` for
     each set, and the difference of the two accuracies by paradigm and over the paradigms that both sets have.
     """
 
-    def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:
-        """The pairs of the two sets. Raises DataError naming file, line and field."""
-        files = [file for name in listed(self.fair) for found in self.find_all(name, base) for file in tables_in(found)]
-        columns = None if all(_made_here(file, self.columns.good) for file in files) else self.columns
+    if TYPE_CHECKING:  # it has two sets instead
+        data: Any = None
+
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the files of both sets, and what their columns are called."""
+        return *self.files_of(self.original, self.fair, base=base), *dict(self.columns).values()
+
+    def read(self, original: tuple[Path, ...], fair: tuple[Path, ...], *columns: str) -> dict[str, list[PairSet]]:
+        """Return the pairs of the two sets. Raises DataError naming file, line and field."""
+        files = [file for found in fair for file in tables_in(found)]
+        own = all(_made_here(file, self.columns.good) for file in files)
         sets = {
-            ORIGINAL: self.pairs_in(self.original, base, self.columns),
-            FAIR: self.pairs_in(self.fair, base, columns),
+            ORIGINAL: self.pairs_of(original, self.columns),
+            FAIR: self.pairs_of(fair, PairColumns() if own else self.columns),
         }
         refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair sets are of")
         return sets
 
+    def items(self, read: dict[str, list[PairSet]]) -> Sequence[Drawn]:
+        """Return the pairs of both sets that are scored."""
+        return [pair for part in read.values() for pair in self.chosen(part)]
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
+        """Return the pairs of both sets that are scored."""
+        return list(self.items(self.read_set(base)))
+
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files of both sets, and of the frequencies of tokens."""
-        return [*(pairs.path for part in self.parts(base).values() for pairs in part), *self.unigram_files(base)]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Both sentences of every pair of both sets, with their places."""
-        return [text for part in self.parts(base).values() for text in sentences(self.asked(part))]
+        return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Both sets, then how they are scored."""
-        parts = self.parts(base)
+        parts = self.read_set(base)
         data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
         return {**data, **self.how(model, parts[ORIGINAL], base)}
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""
-        parts = {name: self.asked(part) for name, part in self.parts(session.base).items()}
-        session.expect(sum(len(pairs.items) for part in parts.values() for pairs in part), inputs=2)
+        parts = {name: self.chosen(part) for name, part in self.read_set(session.base).items()}
+        session.expect(sum(map(len, parts.values())), inputs=2)
         tables: list[pl.DataFrame] = []
         cautions: list[Note | str] = []
-        for name, pair_sets in parts.items():
-            scored, left_out = self.scored(session, pair_sets)
-            cautions += [caution for pairs in pair_sets for caution in pairs.cautions]
-            cautions += [*left_out, *pair_cautions(scored)]
+        for name, drawn in parts.items():
+            scored, told = self.scored(session, drawn)
+            cautions += [*told, *pair_cautions(scored)]
             labels = pl.lit(name).alias("dataset"), (pl.lit(f"{name} ") + pl.col("id")).alias("id")
             tables.append(scored.with_columns(*labels))
         return Measured(pl.concat(tables, how="diagonal"), tuple(cautions))
@@ -95,22 +97,10 @@ class FairPairs(FairPairsSettings, PairProbe):
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about fair pairs that are unequal for this model, and paradigms that the fair set lacks."""
         yield from line_cautions(estimates)
-        items = measured.items
-        fair = items.filter(pl.col("dataset") == FAIR)
-        unequal = int((fair["difference"] != 0).sum())
-        if unequal:
-            yield (
-                f"{of_all(unequal, len(fair), 'fair pairs', 'have')} unequal token lengths under this "
-                "model's tokenizer: the set "
-                "was not made for it"
-            )
-        lost = sorted(set(items["paradigm"]) - set(fair["paradigm"]))
-        if lost:
-            yield f"the fair set has no pairs of {', '.join(lost)}, which the difference leaves out"
+        yield from fair_cautions(measured.items, measured.items.filter(pl.col("dataset") == FAIR))
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both; pairs of
-        both sets are found by their sentences."""
+        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both."""
         pairs = _distinct(items, how)
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
@@ -140,8 +130,7 @@ class FairPairs(FairPairsSettings, PairProbe):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Whether `penchant pairs` made a file of pairs that do not have the column; what cannot be opened is told where it
-    is read."""
+    """Whether `penchant pairs` made a file of pairs that do not have the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -149,10 +138,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """One row for every distinct pair of a paradigm: its credit, and whether it is in the fair and the original set.
-
-    Pairs are the same if both sentences are; of pairs that a set has several times, each is matched once.
-    """
+    """One row for every distinct pair of a paradigm, with its copies: its credit, and in which sets it is."""
     same = ["paradigm", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL
+from penchant.instruments.minimal_pairs.credits import ALL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.instruments.minimal_pairs.preferring import POINTS, levels_of, ordered
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
@@ -62,8 +63,7 @@ def _ranked(found: Sequence[Source]) -> list[Source]:
 
 
 def open_ranks(found: Sequence[Source]) -> list[Source]:
-    """Return the best and worst possible rank of every model on each set: a difference that is told, with p adjusted
-    over the pairs of models, ranks one of the two above the other."""
+    """Return the best and worst rank of every model on each set that the differences, with p adjusted, leave open."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -97,8 +97,7 @@ def _range(name: str) -> Column:
 
 
 def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield how the accuracy of each model changes from the original to the fair pairs, and what can be told of the
-    models' order on each of the two sets."""
+    """Yield how far accuracies differ between the two sets, and what can be told of the models' order on each."""
     words = text.below("prose", "finding")
     rows = [
         (source.model, line)

@@ -1,8 +1,4 @@
-"""Estimates about the paradigms that there are, beside those that take them as a sample of others.
-
-An interval over four paradigms says what other paradigms like them would give, which four can hardly tell. Where there
-are so few, the same number is also given for these paradigms as they are, over the pairs within them.
-"""
+"""Estimates about the paradigms that there are, beside those that take them as a sample of others."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.fixed_strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.strata import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.finding import Estimated
 from penchant.wording.phrases import Method, Note, read_method
@@ -23,7 +19,9 @@ AS_THEY_ARE = "as they are"
 """The scope of estimates about the paradigms that there are."""
 MEAN = "mean {} over {}"
 """What the mean of a measure over groups is called."""
-_GROUPS = ("paradigms", "bias types")
+TYPES = "bias types"
+"""The groups of stereotypes."""
+GROUPS = ("paradigms", TYPES)
 
 
 def fixed(measure: str, noun: str) -> str:
@@ -33,12 +31,12 @@ def fixed(measure: str, noun: str) -> str:
 
 def of_groups(measure: str) -> tuple[str, ...]:
     """Return the names that a measure may have where the groups are no sample."""
-    return tuple(fixed(measure, noun) for noun in _GROUPS)
+    return tuple(fixed(measure, noun) for noun in GROUPS)
 
 
 def over_groups(measure: str) -> tuple[str, ...]:
     """Return the names of a measure within one group, and of its mean over several."""
-    return (measure, *(MEAN.format(measure, noun) for noun in _GROUPS))
+    return (measure, *(MEAN.format(measure, noun) for noun in GROUPS))
 
 
 def is_fixed(measure: str) -> bool:
@@ -68,8 +66,7 @@ def fixed_share(
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """An estimate about other groups like a few, made no more certain than that about these few themselves, `within`:
-    what others would give adds to what is not known, and groups that are alike by chance do not show how much."""
+    """An estimate about other groups like a few, made no more certain than that about these few, `within`."""
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
     low, high, test = min(estimate.low, within.low), max(estimate.high, within.high), estimate.test
@@ -85,4 +82,4 @@ def sampled(row: Estimated) -> tuple[int, str] | None:
         method = inner
     params = {} if method is None else method.params
     pairs = [[params.get(name), params.get("noun")] for name in ("clusters", "strata", "items", "units")]
-    return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in _GROUPS), None)
+    return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in GROUPS), None)

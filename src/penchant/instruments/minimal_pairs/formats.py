@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from penchant.arguments import unknown_name
 from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.written import error_value
 from penchant.reading import stem
 from penchant.records import Item
+from penchant.tables.documents import SETTINGS
 from penchant.tables.rows import Row, lacking
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
@@ -23,8 +26,8 @@ STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
-FIELDS = ("good", "bad", "group", "id", "prefix", *_STEREOTYPES)
-"""The fields of a plain table, and of a table of stereotypes, whose columns may have other names."""
+ROLES = ("good", "bad")
+"""The two sentences of a pair."""
 PREFIX = "prefix"
 """The text of an item that stands before both of its sentences, and is not scored."""
 DIRECTIONS = ("stereo", "antistereo")
@@ -58,45 +61,54 @@ NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
 """The columns by which a kind of file is recognised; of those in brackets one is enough."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """The column names that the caller chose."""
+class PairColumns(BaseModel):
+    """The columns of a plain table of pairs, or of a table of stereotypes."""
 
-    acceptable: Direction
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     good: str = "good"
+    """The acceptable sentence. Default: good."""
     bad: str = "bad"
+    """The unacceptable sentence. Default: bad."""
     group: str = "group"
+    """The paradigm, if the table has one. Default: group."""
     id: str = "id"
+    """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
+    id."""
     prefix: str = "prefix"
+    """A text that both sentences are scored after, if the table has it; it is joined to them as it is written. Default:
+    prefix."""
     more: str = "more"
+    """In a table of stereotypes, the more stereotypical sentence. Default: more."""
     less: str = "less"
+    """The less stereotypical sentence. Default: less."""
     kind: str = "kind"
+    """The kind of bias, if the table has one. Default: kind."""
     direction: str = "direction"
+    """Whether the pair shows a stereotype ("stereo") or goes against one ("antistereo"), if the table says it. Default:
+    direction."""
 
     @classmethod
-    def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> Names:
-        """The names by their fields. Raises MethodError for a field that there is not."""
+    def named(cls, columns: Mapping[Any, str]) -> PairColumns:
+        """Return the names by field. Raises MethodError for unknown fields, or of pairs and stereotypes."""
         for field_ in columns:
-            if field_ not in FIELDS:
-                raise unknown_name(field_, FIELDS, where="columns", what="key")
-        names = cls(acceptable, **columns)
+            if field_ not in cls.model_fields:
+                raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
+        names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
             told = f"{plain[0]} is for pairs of which one sentence is good, {stereotypes[0]} for stereotypes"
             raise MethodError(told, where="columns", hint="name the columns of one or the other")
         return names
 
-    def _other(self, fields: Sequence[str]) -> list[str]:
+    def _other(self, fields: Iterable[str]) -> list[str]:
         """The fields that have a name of their own."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
-        """The columns that a plain table or one of stereotypes must have: both sentences, and what else has a name of
-        its own."""
-        return [
-            *((self.more, self.less) if kind == "stereotypes" else (self.good, self.bad)),
-            *(getattr(self, name) for name in self._other(FIELDS) if name not in ("good", "bad", "more", "less")),
-        ]
+        """Return the columns that a table must have: both sentences, and what else has a name of its own."""
+        sentences = ("more", "less") if kind == "stereotypes" else ROLES
+        others = [name for name in self._other(type(self).model_fields) if name not in (*ROLES, "more", "less")]
+        return [getattr(self, name) for name in (*sentences, *others)]
 
     @property
     def kind_named(self) -> Kind | None:
@@ -105,35 +117,36 @@ class Names:
             return "stereotypes"
         return "plain" if self._other(_PLAIN) else None
 
-    @property
-    def sides(self) -> tuple[str, str]:
-        """The columns of stereotypes that play the good and the bad sentence."""
-        return (self.more, self.less) if self.acceptable == "sent_more" else (self.less, self.more)
-
-    def of_crows_pairs(self) -> Names:
-        """The same with the columns of CrowS-Pairs."""
+    def of_crows_pairs(self) -> PairColumns:
+        """Return the same with the columns of CrowS-Pairs."""
         more, less, direction, kind = map(_shown, NEEDED["crows-pairs"])
-        return replace(self, more=more, less=less, direction=direction, kind=kind)
+        return self.model_copy(update={"more": more, "less": less, "direction": direction, "kind": kind})
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A file being read: its path, the columns that occur in it, and the names that the caller chose."""
+    """A file being read: its path, the columns that occur in it, and the names and sides that the caller chose."""
 
     path: Path
     columns: tuple[str, ...]
-    names: Names
+    names: PairColumns
+    acceptable: Direction
     errors: list[DataError] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
     """The columns of names that have had one."""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The columns of stereotypes that play the good and the bad sentence."""
+        more, less = self.names.more, self.names.less
+        return (more, less) if self.acceptable == "sent_more" else (less, more)
 
     def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
         """Note what is wrong at a line and column of the file."""
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
     def text(self, row: Row, column: str) -> str:
-        """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
-        blank."""
+        """The text in a required field, white space kept; "" and an error where it is missing or blank."""
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
             told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
@@ -179,17 +192,15 @@ class PairTable:
         self,
         row: Row,
         name: str,
-        labels: dict[str, str],
-        more: tuple[str, ...],
-        good: str = "sentence_good",
-        bad: str = "sentence_bad",
+        groups: tuple[str, str],
+        more: tuple[str, ...] = (),
+        sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
-        """The pair of a row, with its labels and those of its columns of labels that the table has."""
-        labels = {**labels, "dataset": stem(self.path)}
+        """The pair of a row, with its paradigm and phenomenon and those of its columns of labels that the table has."""
+        labels = {"paradigm": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
-        return Item(
-            name, {"good": self.text(row, good), "bad": self.text(row, bad)}, labels, place(self.path, row.line)
-        )
+        texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
+        return Item(name, texts, labels, place(self.path, row.line))
 
     def code_or(self, default: str, row: Row, column: str) -> str:
         """The same, or `default` where the table lacks the column. A column must be filled in every row."""
@@ -222,45 +233,39 @@ def _shown(column: str | tuple[str, ...]) -> str:
 
 
 def _blimp(table: PairTable, row: Row, number: int) -> Item:
-    paradigm = table.code(row, "UID")
-    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term")}
-    return table.pair(row, f"{paradigm}-{table.code(row, table.first('pairID', 'pair_id'))}", labels, ("field",))
+    paradigm, phenomenon = table.code(row, "UID"), table.code(row, "linguistics_term")
+    name = f"{paradigm}-{table.code(row, table.first('pairID', 'pair_id'))}"
+    return table.pair(row, name, (paradigm, phenomenon), ("field",))
 
 
 def _rublimp(table: PairTable, row: Row, number: int) -> Item:
-    paradigm = table.code(row, "PID")
-    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "phenomenon")}
+    paradigm, phenomenon = table.code(row, "PID"), table.code(row, "phenomenon")
     name = f"{paradigm}-{table.code_or(str(number), row, 'id')}"
-    return table.pair(row, name, labels, ("subtype", "domain"), "source_sentence", "target_sentence")
+    sentences = "source_sentence", "target_sentence"
+    return table.pair(row, name, (paradigm, phenomenon), ("subtype", "domain"), sentences)
 
 
 def _turblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon with its subtype. Its file of quantifiers, among others, has blanks after some of
-    its names, which are no part of them."""
+    """The paradigm is the phenomenon with its subtype; some names have blanks after them."""
     phenomenon = table.code(row, "phenomenon").strip()
-    parts = [phenomenon, table.code_or("", row, "subtype").strip()]
-    paradigm = "_".join(filter(None, parts))
-    labels = {"paradigm": paradigm, "phenomenon": phenomenon}
-    return table.pair(row, f"{paradigm}-{number}", labels, (), "good_sentence", "bad_sentence")
+    paradigm = "_".join(filter(None, (phenomenon, table.code_or("", row, "subtype").strip())))
+    sentences = "good_sentence", "bad_sentence"
+    return table.pair(row, f"{paradigm}-{number}", (paradigm, phenomenon), sentences=sentences)
 
 
 def _sling(table: PairTable, row: Row, number: int) -> Item:
-    name = stem(table.path)
-    paradigm = table.code_or(name, row, table.first("paradigm", "Paradigm"))
-    labels = {
-        "paradigm": paradigm,
-        "phenomenon": table.code_or(paradigm, row, table.first("phenomenon", "Phenomenon")),
-    }
-    return table.pair(row, f"{paradigm}-{table.code_or(str(number), row, 'pair_ID')}", labels, ("field",))
+    paradigm = table.code_or(stem(table.path), row, table.first("paradigm", "Paradigm"))
+    phenomenon = table.code_or(paradigm, row, table.first("phenomenon", "Phenomenon"))
+    name = f"{paradigm}-{table.code_or(str(number), row, 'pair_ID')}"
+    return table.pair(row, name, (paradigm, phenomenon), ("field",))
 
 
 def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon, else the values of the feature that are exchanged, such as SG -> PL, else the
-    file: a language."""
-    name = stem(table.path)
-    paradigm = table.code_or(name, row, table.first("phenomenon", "feature_vals"))
-    labels = {"paradigm": paradigm, "phenomenon": table.code_or(name, row, "phenomenon")}
-    return table.pair(row, f"{paradigm}-{number}", labels, (), "sen", "wrong_sen")
+    """The paradigm is the phenomenon, else the feature values that are exchanged (SG -> PL), else the language."""
+    language = stem(table.path)
+    paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
+    groups = paradigm, table.code_or(language, row, "phenomenon")
+    return table.pair(row, f"{paradigm}-{number}", groups, sentences=("sen", "wrong_sen"))
 
 
 def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
@@ -274,7 +279,7 @@ def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
         told = f"unknown direction '{direction}'"
         mend = "on the hub 0 is stereo and 1 antistereo: write the word" if direction.isdecimal() else ""
         table.refuse(told, row.line, names.direction, hint=mend or one_of(direction, DIRECTIONS))
-    texts = {role: table.text(row, column) for role, column in zip(("good", "bad"), names.sides, strict=True)}
+    texts = {role: table.text(row, column) for role, column in zip(ROLES, table.sides, strict=True)}
     labels = {"paradigm": direction, "phenomenon": kind, "dataset": name}
     called = table.code_or(str(number), row, names.id)
     if names.id == "id":  # an index of pandas, as CrowS-Pairs is published, goes before it
@@ -301,16 +306,11 @@ def _comps(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _plain(table: PairTable, row: Row, number: int) -> Item:
-    name = stem(table.path)
-    labels = {
-        "paradigm": table.code_or(name, row, table.names.group),
-        "phenomenon": table.code_or(name, row, "phenomenon"),
-        "dataset": name,
-    }
-    texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
-    if table.names.prefix in table.columns:
-        texts[PREFIX] = table.optional(row, table.names.prefix)
-    return Item(table.code_or(str(number), row, table.names.id), texts, labels, place(table.path, row.line))
+    file, names = stem(table.path), table.names
+    groups = table.code_or(file, row, names.group), table.code_or(file, row, "phenomenon")
+    item = table.pair(row, "", groups, sentences=(names.good, names.bad))
+    prefix = {PREFIX: table.optional(row, names.prefix)} if names.prefix in table.columns else {}
+    return replace(item, id=table.code_or(str(number), row, names.id), texts={**item.texts, **prefix})
 
 
 Read = Callable[[PairTable, Row, int], Item]

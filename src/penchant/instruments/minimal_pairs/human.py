@@ -15,13 +15,13 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
-from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
 from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Number, Text, as_text
 from penchant.tables.rows import checked_models
+from penchant.wording import templates
 
 Kind = Literal["choices", "ratings"]
 COLUMNS = ("pair", "rater", "choice")
@@ -30,6 +30,7 @@ SHARE, RATERS = "human_good", "human_raters"
 JUDGED: Mapping[Kind, str] = {"choices": "human_choices", "ratings": "human_differences"}
 """The column of the items that holds the judgements, by their kind."""
 _SHOWN = 3
+_WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 
 
 def _choice(value: object) -> str | None:
@@ -81,8 +82,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The scored pairs with their judgements: how many there are, their mean (of choices the share of good ones),
-        and each, with its rater."""
+        """The scored pairs with their judgements: number, mean (share of good choices), and each with its rater."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -234,19 +234,10 @@ class _Reading:
             self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
 
     def cautions(self) -> Iterable[str]:
-        """What must be said of rows without a judgement, of pairs found by their sentences, and of tables that nothing
-        checks."""
+        """Cautions about empty rows, pairs found by their sentences, and tables that nothing checks."""
         if self.by_texts:
-            yield (
-                f"judgements: {of_all(self.by_texts, self.rows, 'rows', 'are')} of pairs that have another name there, "
-                "found by their two sentences"
-            )
+            yield _WORDS.get("renamed", n=self.by_texts, of=self.rows)
         for file in (file for file, lacks in self.unchecked.items() if lacks):
-            yield (
-                f"judgements: {file.name} has pairs by their ids alone, so that nothing shows whether they are still "
-                "the same: add the columns good and bad"
-            )
-        empty = self.rows - sum(map(len, self.values.values()))
-        if empty:
-            half = f", {self.halves} of them with one of the two ratings" if self.halves else ""
-            yield f"judgements: {of_all(empty, self.rows, 'rows', 'are')} empty{half} and left out"
+            yield _WORDS.get("unchecked", file=file.name)
+        if empty := self.rows - sum(map(len, self.values.values())):
+            yield _WORDS.get("empty", n=empty, of=self.rows, halves=self.halves)

@@ -1,30 +1,33 @@
-"""Estimates from scored pairs that people judged: what people prefer, how far a model agrees with them, and how far
-they agree with each other.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""Estimates from scored pairs that people judged: how far people, and a model and people, agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted, first_of, of_all
-from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, credits, deltas, mean_credit
+from penchant.instruments.minimal_pairs.credits import (
+    ALL,
+    HALF,
+    clusters,
+    credits,
+    deltas,
+    mean_credit,
+    paired,
+    paired_over,
+)
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, MEAN, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
-from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.raters import mean_over_raters
-from penchant.wording.phrases import Note, Notes, present
+from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
 HUMAN_ACCURACY = "human accuracy (majority of raters)"
@@ -37,8 +40,6 @@ CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δ
 """The correlations within a paradigm, by whether ranks are correlated."""
 EQUAL_LENGTH = "A=U"
 """The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
-_SHOWN = 5
-"""Paradigms that a caution names."""
 FEWEST_OF_A_MAJORITY = 2
 """Raters of the median pair below whom nobody is in a majority."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
@@ -78,10 +79,7 @@ def lone(items: pl.DataFrame) -> bool:
 
 
 def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """All estimates from pairs that somebody judged, by data set, overall and by paradigm; nothing without judgements.
-
-    Those that are about people alone have no normalisation.
-    """
+    """All estimates from pairs that somebody judged, by data set and paradigm; those about people have no score."""
     kind = kind_of(items)
     if kind is None:
         return
@@ -110,111 +108,69 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """The estimates from the pairs of a paradigm or of a data set that somebody judged; with `lengths`, also from those
-    of equal length."""
+    """The estimates of a group; with `lengths`, also those from its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
     lost = len(inside) - len(heard)
     unheard = Note("minimal_pairs.nobody-judged", lost=lost, of=len(inside)) if lost else None
-    here = _Judged(heard, kind, probe, unheard)
-    for estimate in here.estimates():
-        yield replace(estimate, by={"scope": scope, "group": group, "split": ALL, **estimate.by})
-    for estimate in here.of_equal_length() if lengths else ():
-        yield replace(estimate, by={"scope": scope, "group": group, "split": EQUAL_LENGTH, **estimate.by})
-    for estimate in here.as_they_are() if scope == "overall" else ():
-        yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by})
-
-
-def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """A caution for each data set with pairs that nobody judged, and for each of which most have one rater alone."""
-    if kind_of(items) is None:
-        return
-    for name in items["dataset"].unique(maintain_order=True).to_list():
-        part = items.filter(pl.col("dataset") == name)
-        heard = int((part["human_n"] > 0).sum())
-        if heard < len(part):
-            yield (
-                f"{name}: {of_all(heard, len(part), 'pairs', 'have')} judgements; the others are left out of what is "
-                "said of people"
-            )
-        yield from _lone_caution(name, part)
-
-
-def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """A caution for each data set with paradigms in which Δ of summed scores measures length, too, as their pairs have
-    unequal lengths; with the correlation over the others."""
-    told: dict[str, list[str]] = {}
-    for each in estimates:
-        by = each.by
-        if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
-            continue
-        inside = items.filter(pl.col("dataset") == by["dataset"], pl.col("human_n") > 0)
-        if by["scope"] == "paradigm":
-            inside = inside.filter(paradigm=by["group"])
-        unequal = int((inside["difference"] != 0).sum())
-        share = f"{inside['paradigm'][0]} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
-        told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
-    for name, paradigms in told.items():
-        yield (
-            f"{name}, score none: Δmodel of summed scores measures length, too, where the sentences of pairs have "
-            f"unequal token lengths, and so do its correlations with Δhuman: {first_of(paradigms, _SHOWN)}"
-        )
-
-
-def _of_equal(found: Estimate, equal: int) -> str:
-    """The correlation over the pairs of equal length, or that they are too few for one."""
-    if np.isnan(found.value):
-        few = f"too few for a correlation ({counted(equal, 'pairs')})"
-        return f"those of equal length {f'are {few}' if equal < FEWEST else 'vary too little for a correlation'}"
-    interval = "" if np.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
-    return f"over the {equal} of equal length r = {found.value:+.2f}{interval}".replace("-", "−")
-
-
-def _lone_caution(name: str, part: pl.DataFrame) -> Iterator[str]:
-    """What one rater, or pairs that mostly have one, cannot show."""
-    if not lone(part):
-        return
-    heard = part.filter(pl.col("human_n") > 0)
-    if heard[RATERS].explode().n_unique() == 1:
-        yield f"{name}: one rater judged the pairs: nothing shows how far people agree, and there is no ceiling"
-        return
-    single = int((heard["human_n"] == 1).sum())
-    yield (
-        f"{name}: {of_all(single, len(heard), 'judged pairs', 'have')} one rater alone, of whom nothing shows how far "
-        "others agree; agreement and ceiling are those of the other pairs"
-    )
+    here = _Judged.of(heard, kind, probe, unheard)
+    parts = {(scope, group, ALL): here.estimates()}
+    if lengths:
+        parts[scope, group, EQUAL_LENGTH] = here.of_equal_length()
+    if scope == "overall":
+        parts[AS_THEY_ARE, ALL, ALL] = here.as_they_are()
+    for levels, estimates in parts.items():
+        by = dict(zip(("scope", "group", "split"), levels, strict=True))
+        yield from (replace(estimate, by={**by, **estimate.by}) for estimate in estimates)
 
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The pairs of a group that somebody judged; `lost` says how many others there are."""
+    """The pairs of a group that somebody judged: the judgements, what most raters prefer (1, 0, −1) and what that
+    counts, and the paradigms, which `noun` calls; `lost` says how many others there are."""
 
     items: pl.DataFrame
     kind: Kind
     probe: PairSettings
     lost: Note | None
+    judged: Array
+    votes: Array
+    people: Array
+    labels: list[str]
+    noun: str
+
+    @classmethod
+    def of(cls, items: pl.DataFrame, kind: Kind, probe: PairSettings, lost: Note | None) -> _Judged:
+        judged = judgements(items)
+        votes = majority(judged)
+        return cls(items, kind, probe, lost, judged, votes, (votes + 1) / 2, *clusters(items))
 
     def estimates(self) -> Iterator[Estimate]:
         """All estimates of the group."""
-        judged = judgements(self.items)
-        votes = majority(judged)
-        raters = str(len(judged))
-        tied = int((votes == 0).sum())
-        tied_half = Note("minimal_pairs.tied-majorities", ties=tied) if tied else None
-        everything = np.ones(len(votes), dtype=bool)
-        about_people = (
-            _noted(self._share((votes + 1) / 2, everything), HUMAN_ACCURACY, tied_half, self.lost),
-            _noted(self._ceiling(judged), CEILING, self.lost),
-            _noted(self._alpha(judged), ALPHAS[self.kind], self.lost),
-            *self._raw(judged),
-        )
-        for estimate in about_people:
-            yield replace(estimate, by={"normalise": "", "raters": raters})
+        everything = np.ones(len(self.votes), dtype=bool)
+        tied = _ties("tied-majorities", self.votes == 0)
+        yield self._of("", self._share(self.people, everything), HUMAN_ACCURACY, tied)
+        several = len(set(self.labels)) > 1
+        grouped = {"clusters": self.labels if several else None, "noun": self.noun if several else "pairs"}
+        yield self._of("", ceiling(self.judged, level=self.probe.level, **grouped), CEILING)  # type: ignore[arg-type]
+        yield self._of("", self._alpha(self.judged), ALPHAS[self.kind])
+        counts = _counts(self.judged)
+        if self.kind == "choices" and np.any(counts.sum(axis=1) > 1):
+            yield self._of("", raw_agreement(counts, level=self.probe.level, noun="pairs"), RAW)
         for how in self.probe.normalisations():
-            of_model = self._of_model(deltas(self.items, how), judged, votes)
-            for estimate in (*self._minus_people(how, votes), *of_model):
-                yield replace(estimate, by={"normalise": how, "raters": raters})
+            credit, delta = credits(self.items, how), deltas(self.items, how)
+            ties = _ties("ties-of-model", credit == HALF)
+            yield self._of(how, self._share(credit, everything), JUDGED_ACCURACY, ties)
+            apart = paired_over(credit, self.people, self.labels, self.noun, self.probe)
+            yield self._of(how, apart, MINUS_PEOPLE, tied, _ties("ties-of-model", delta == 0))
+            untied = self.votes != 0
+            share = self._share((np.sign(delta) * self.votes + 1) / 2, untied, against=HALF)
+            notes = _ties("tied-left-out", ~untied), _ties("ties-of-model", delta[untied] == 0)
+            yield self._of(how, share, AGAINST_MAJORITY, *notes)
+            for ranks, measure in CORRELATIONS.items():
+                found = self._correlation(delta, self.judged, ranks=ranks, measure=measure)
+                yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
         """The correlations over the pairs whose sentences have equal lengths, where others have unequal ones."""
@@ -224,77 +180,35 @@ class _Judged:
         judged = judgements(equal)
         for how in self.probe.normalisations():
             for ranks, measure in CORRELATIONS.items():
-                found = self._within(deltas(equal, how), judged, ranks=ranks)
-                by = {"normalise": how, "raters": str(len(judged))}
-                yield replace(_noted(found, measure, self.lost), by=by)
+                found = self._of(how, self._within(deltas(equal, how), judged, ranks=ranks), measure)
+                yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
         """The shares and the ceiling with the paradigms as they are, where these are few."""
-        labels, noun = self._groups()
-        if not few(labels):
+        if not few(self.labels):
             return
-        judged = judgements(self.items)
-        votes = majority(judged)
-        untied = votes != 0
+        labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
         kept = [label for label, inside in zip(labels, untied, strict=True) if inside]
-        raters = str(len(judged))
-        about_people = (
-            *fixed_share((votes + 1) / 2, labels, noun, self.probe.level, HUMAN_ACCURACY),
-            replace(ceiling(judged, level=self.probe.level, noun="pairs"), measure=fixed(CEILING, noun)),
-        )
-        for estimate in about_people:
-            yield replace(estimate, by={"normalise": "", "raters": raters}).noted(self.lost, first=True)
+        for estimate in fixed_share(self.people, labels, noun, level, HUMAN_ACCURACY):
+            yield self._of("", estimate, estimate.measure)
+        yield self._of("", ceiling(self.judged, level=level, noun="pairs"), fixed(CEILING, noun))
         for how in self.probe.normalisations():
-            credit = (np.sign(deltas(self.items, how)) * votes + 1) / 2
-            for estimate in fixed_share(credit[untied], kept, noun, self.probe.level, AGAINST_MAJORITY):
-                yield replace(estimate, by={"normalise": how, "raters": raters}).noted(self.lost, first=True)
-            apart = paired(credits(self.items, how), (votes + 1) / 2, self.probe)
-            by = {"normalise": how, "raters": raters}
-            yield replace(_noted(apart, fixed(MINUS_PEOPLE, noun), *self._ties(votes, how), self.lost), by=by)
+            delta = deltas(self.items, how)
+            credit = (np.sign(delta) * self.votes + 1) / 2
+            for estimate in fixed_share(credit[untied], kept, noun, level, AGAINST_MAJORITY):
+                yield self._of(how, estimate, estimate.measure)
+            apart = paired(credits(self.items, how), self.people, self.probe)
+            notes = _ties("tied-majorities", ~untied), _ties("ties-of-model", delta == 0)
+            yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
-    def _ties(self, votes: Array, how: str) -> Notes:
-        """How many pairs have a tied majority or a tie of the model, which both count one half."""
-        tied, ties = int((votes == 0).sum()), int((deltas(self.items, how) == 0).sum())
-        return present(Note("minimal_pairs.tied-majorities", ties=tied) if tied else None, _of_model(ties))
-
-    def _minus_people(self, how: str, votes: Array) -> Iterator[Estimate]:
-        """How often the model prefers the good sentence, and that minus how often most raters do."""
-        credit, everything = credits(self.items, how), np.ones(len(votes), dtype=bool)
-        ties = int((credit == HALF).sum())
-        yield _noted(self._share(credit, everything), JUDGED_ACCURACY, _of_model(ties), self.lost)
-        apart = paired_over(credit, (votes + 1) / 2, *self._groups(), self.probe)
-        yield _noted(apart, MINUS_PEOPLE, *self._ties(votes, how), self.lost)
-
-    def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
-        untied = votes != 0
-        left, ties = int((~untied).sum()), int((delta[untied] == 0).sum())
-        left_out_of = Note("minimal_pairs.tied-left-out", ties=left) if left else None
-        share = self._share((np.sign(delta) * votes + 1) / 2, untied, against=HALF)
-        yield _noted(share, AGAINST_MAJORITY, left_out_of, _of_model(ties), self.lost)
-        for ranks, measure in CORRELATIONS.items():
-            found = self._correlation(delta, judged, ranks=ranks, measure=measure)
-            yield found.noted(self.lost, first=True)
-
-    def _groups(self) -> tuple[list[str], str]:
-        return clusters(self.items)
+    def _of(self, how: str, estimate: Estimate, measure: str, *told: Note | None) -> Estimate:
+        """The estimate of a measure under a score, with what is told of raters and pairs before its own notes."""
+        by = {"normalise": how, "raters": str(len(self.judged))}
+        return replace(estimate, measure=measure, by=by).noted(*told, self.lost, first=True)
 
     def _share(self, credit: Array, chosen: NDArray[np.bool_], *, against: float | None = None) -> Estimate:
-        labels, noun = self._groups()
-        kept = [label for label, inside in zip(labels, chosen, strict=True) if inside]
-        return mean_credit(credit[chosen], kept, noun, self.probe.level, against=against)
-
-    def _ceiling(self, judged: Array) -> Estimate:
-        labels, noun = self._groups()
-        several = len(set(labels)) > 1
-        return ceiling(
-            judged, clusters=labels if several else None, level=self.probe.level, noun=noun if several else "pairs"
-        )
-
-    def _raw(self, judged: Array) -> Iterator[Estimate]:
-        """How often two raters of a pair chose the same sentence; nothing of ratings, or where no pair has two."""
-        counts = _counts(judged)
-        if self.kind == "choices" and np.any(counts.sum(axis=1) > 1):
-            yield _noted(raw_agreement(counts, level=self.probe.level, noun="pairs"), RAW, self.lost)
+        kept = [label for label, inside in zip(self.labels, chosen, strict=True) if inside]
+        return mean_credit(credit[chosen], kept, self.noun, self.probe.level, against=against)
 
     def _alpha(self, judged: Array) -> Estimate:
         given = [column[~np.isnan(column)] for column in judged.T]
@@ -305,7 +219,7 @@ class _Judged:
 
     def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
         """The correlation within a group of one paradigm, or the mean over several."""
-        labels, noun = self._groups()
+        labels, noun = self.labels, self.noun
         if len(set(labels)) == 1:
             return replace(self._within(delta, judged, ranks=ranks), measure=measure)
         groups = np.array(labels)
@@ -318,13 +232,11 @@ class _Judged:
         if not len(whole):
             none = Note("minimal_pairs.none-varies", lost=lost, of=len(within), noun=noun)
             return Estimate(MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, notes=(none,))
-        each = (~np.isnan(judged[:, np.isin(groups, [g for g, has in zip(inside, known, strict=True) if has])])).sum(
-            axis=1
-        )
+        used = np.any([chosen for chosen, has in zip(inside.values(), known, strict=True) if has], axis=0)
+        each = (~np.isnan(judged[:, used])).sum(axis=1)
         found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1), judged=each)
-        n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
         vary = Note("minimal_pairs.vary-too-little", lost=lost, of=len(within), noun=noun) if lost else None
-        return replace(found, measure=MEAN.format(measure, noun), n=n).noted(vary)
+        return replace(found, measure=MEAN.format(measure, noun), n=int(used.sum())).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
         """The correlation over the pairs of one paradigm, or why there is none."""
@@ -343,14 +255,13 @@ def _counts(judged: Array) -> NDArray[np.int64]:
     return counts
 
 
-def _of_model(ties: int) -> Note | None:
-    """Return the note on ties of the model."""
-    return Note("minimal_pairs.ties-of-model", ties=ties) if ties else None
+def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
+    ties = int(np.count_nonzero(tied))
+    return Note(f"minimal_pairs.{code}", ties=ties) if ties else None
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Why pairs have no correlation that could be estimated: their number, or how few of them differ from the others;
-    None where they have."""
+    """Why pairs have too few differences, or are too few, for a correlation; None where they have one."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}
@@ -361,8 +272,3 @@ def _apart(values: Array) -> int:
     """How many values differ from the one that most have, but for rounding."""
     _, times = np.unique(np.round(values, 9), return_counts=True)
     return len(values) - int(times.max(initial=0))
-
-
-def _noted(estimate: Estimate, measure: str, *told: Note | None) -> Estimate:
-    """The estimate under the name of its measure, with what is told of its raters and pairs before its own note."""
-    return replace(estimate, measure=measure).noted(*told, first=True)

@@ -11,18 +11,15 @@ from penchant.instruments.minimal_pairs.data import read_many, whole
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.records import Item
 from penchant.tables.places import SET_FILE
+from penchant.wording.templates import Text
 
 CHOICE, SENTENCES = "choice", "sentences"
 _POINTS = 7
-_CHOOSE = """Each page shows two sentences. Choose the one that **sounds better** to you – as you would say it or hear
-it said, not as a grammar book would have it. There are no right answers; do not think long."""
-_RATE = """Each page shows a sentence. Say how **natural** it sounds to you, from 1 (nobody would say that) to 7
-(perfectly natural) – not whether it is true or likely. There are no right answers; do not think long."""
+_WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """The pairs of a table, of the tables in a directory, or of a study; None for another target. Raises DataError,
-    MethodError."""
+    """The pairs of tables or of a study; None for another target. Raises DataError, MethodError."""
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None
@@ -40,37 +37,29 @@ def task(target: str, wishes: Wishes) -> Task | None:
             questions.append(Question(key, whole(item, "good"), other=whole(item, "bad")))
         else:
             questions += [Question({**key, "side": side}, whole(item, side)) for side in ("good", "bad")]
+    words = _WORDS.below(way)
+    title, asked, told = (words.get(key) for key in ("title", "question", "instructions"))
+    asked = wishes.question or asked
     if way == CHOICE:
-        asked = wishes.question or "Which sentence sounds better?"
-        return Task(
-            "Which sentence sounds better?", "choice", asked, tuple(questions), value="choice", instructions=_CHOOSE
-        )
-    ends = {1: "nobody would say that", _POINTS: "perfectly natural"}
-    return Task(
-        "How natural are these sentences?",
-        "scale",
-        wishes.question or "How natural does this sentence sound?",
-        tuple(questions),
-        tuple(Point(float(n), ends.get(n, "")) for n in range(1, _POINTS + 1)),
-        layout="sides",
-        instructions=_RATE,
-    )
+        return Task(title, "choice", asked, tuple(questions), value="choice", instructions=told)
+    ends = {1: words.get("low"), _POINTS: words.get("high")}
+    points = tuple(Point(float(n), ends.get(n, "")) for n in range(1, _POINTS + 1))
+    return Task(title, "scale", asked, tuple(questions), points, layout="sides", instructions=told)
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
     """Some pairs of every group, in their order, drawn with the seed by their sentences alone."""
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
-    for place, item in enumerate(items):
-        groups.setdefault((item.labels["dataset"], item.labels["paradigm"]), []).append((place, item))
-    drawn = [
+    for numbered in enumerate(items):
+        labels = numbered[1].labels
+        groups.setdefault((labels["dataset"], labels["paradigm"]), []).append(numbered)
+
+    def content(numbered: tuple[int, Item]) -> tuple[str, str]:
+        return numbered[1].texts["good"], numbered[1].texts["bad"]
+
+    drawn = dict(
         each
         for members in groups.values()
-        for each in spread(
-            members,
-            wishes.per_group,
-            seed=wishes.seed,
-            content=lambda one: (one[1].texts["good"], one[1].texts["bad"]),
-            group=lambda one: "",
-        )
-    ]
-    return [item for _, item in sorted(drawn, key=lambda one: one[0])]
+        for each in spread(members, wishes.per_group, seed=wishes.seed, content=content, group=lambda _: "")
+    )
+    return [drawn[number] for number in sorted(drawn)]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from penchant.counting import for_one
 from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE, SPLITS
 from penchant.records import Result
 from penchant.report import figures
@@ -16,6 +16,7 @@ from penchant.report.figures import FAINT
 from penchant.views.rows import sources
 from penchant.wording.templates import Text
 
+_WORDS = Text.of(Path(__file__).parent).below("charts")
 SCORES = {
     "none": "#0072B2",
     "mean": "#D55E00",
@@ -27,6 +28,16 @@ SCORES = {
 """The colours of scores."""
 FEWEST = 50
 """Fewest pairs that a difference of lengths must have to be drawn."""
+
+
+def _steps() -> alt.Axis:
+    return alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')")
+
+
+def rule(axis: str, value: float) -> alt.Chart:
+    """Return a dashed line across a chart, at a value of an axis."""
+    chart = alt.Chart(alt.InlineData([{axis: value}]))
+    return chart.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: f"{axis}:Q"})
 
 
 def accuracy_by_length(
@@ -48,7 +59,8 @@ def accuracy_by_length(
         pl.col("normalise").alias("score"),
     )
     rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
-    caption = _rare(int(rare["n"].sum()), fewest)
+    undrawn = int(rare["n"].sum())
+    caption = _WORDS.get("rare", n=undrawn, fewest=fewest) if undrawn else ""
     names = [how for how in SCORES if how in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[SCORES[how] for how in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -61,11 +73,11 @@ def accuracy_by_length(
     )
     x = alt.X(
         "x:Q",
-        title=f"|A| − |U|, tokens of the {pair[0]} minus the {pair[1]} sentence",
-        axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+        title=_WORDS.get("difference", pair=pair),
+        axis=_steps(),
         scale=alt.Scale(domain=[float(steps[1]) - 0.3, float(steps[0]) + 0.3], nice=False),  # type: ignore[arg-type]
     )
-    y = alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]))
+    y = alt.Y("accuracy:Q", title=_WORDS.get("accuracy"), scale=alt.Scale(domain=[0, 100]))
     lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour.legend(None))
     whiskers = base.mark_rule(aria=False).encode(x=x, y="from:Q", y2="to:Q", color=colour.legend(None))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
@@ -75,7 +87,7 @@ def accuracy_by_length(
         shape=alt.Shape("score:N", sort=names, legend=None),
         tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
     )
-    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
+    half = rule("y", 50)
     layers = alt.layer(half, whiskers, lines, points).resolve_legend(color="independent")
     return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
 
@@ -90,14 +102,7 @@ def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
     return alt.concat(*panels, columns=2) if panels else None
 
 
-def _rare(pairs: int, fewest: int) -> str:
-    """Return what is not drawn for being rare; empty for nothing."""
-    rare = f"{pairs} {for_one(pairs, 'pairs')} with differences rarer than {fewest} pairs"
-    return f"{rare} {for_one(pairs, 'are')} not shown" if pairs else ""
-
-
 def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return the accuracies by |A|−|U|, over all pairs of a data set."""
     return summary.filter(measure=BY_DIFFERENCE, scope="overall")
 
 
@@ -116,7 +121,7 @@ def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
             difference = int(step)
             kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
             place = {"from": difference - 0.45, "to": difference + 0.45, "none": 0}
-            said = f"{model}, |A|−|U| {difference}: {n} {for_one(n, 'pairs')}"
+            said = _WORDS.get("bar", model=model, difference=difference, n=n)
             rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [source.model for source in sources(results)]
     most = max((row["pairs"] for row in rows), default=0)
@@ -129,14 +134,14 @@ def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
         .encode(
             x=alt.X(
                 "from:Q",
-                title="|A| − |U|, tokens",
-                axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+                title=_WORDS.get("tokens"),
+                axis=_steps(),
             ),
             x2="to:Q",
             y=alt.Y("none:Q", title="pairs", axis=whole),
             y2="pairs:Q",
             description="said:N",
-            color=alt.Color("lengths:N", title="token lengths", sort=list(SPLITS), scale=scale),
+            color=alt.Color("lengths:N", title=_WORDS.get("lengths"), sort=list(SPLITS), scale=scale),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
             tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ from numpy.typing import NDArray
 from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
 from penchant.grammar.grammar import Grammar
+from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.models.load import load_tokenizer
 from penchant.stats.intervals import accuracy
 from penchant.tables.rows import read_rows
+from penchant.wording.templates import Text
 
 Count = Callable[[list[str]], list[int]]
-ALL = "all"
-"""The row of a table of outcomes that stands for all paradigms."""
+WORDS = Text.of(Path(__file__).parent).below("making")
 LEVEL = 0.95
 """The level of intervals of the shares of pairs that are kept."""
 _CHUNK = 4_096
@@ -59,8 +61,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes` for the
-    reader."""
+    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes`."""
 
     rows: list[dict[str, Any]]
     table: pl.DataFrame
@@ -77,10 +78,7 @@ class FairSet:
 def generated(
     grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
 ) -> FairSet:
-    """`n` pairs of each paradigm, of equal length under all tokenizers (of any lengths if there are none).
-
-    Raises DataError.
-    """
+    """`n` pairs of each paradigm, of equal length under all tokenizers (any if there are none). Raises DataError."""
     rows: list[dict[str, Any]] = []
     outcomes = []
     for name in paradigms:
@@ -126,11 +124,7 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 
 
 def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
-    """The pairs of equal length under all tokenizers, unchanged, and the share kept of each paradigm.
-
-    A χ² test over paradigms shows whether they lose different shares; such a set measures something else than the whole
-    one.
-    """
+    """The pairs of equal length under all tokenizers, and the share kept of each paradigm, with a χ² test."""
     refuse_prefixes(sets, "can filter only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
@@ -161,8 +155,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Token counts of both sentences of every pair, by tokenizer, and whether they are equal, shape (tokenizers,
-    pairs)."""
+    """Token counts of both sentences by tokenizer, and whether they are equal, shape (tokenizers, pairs)."""
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]
@@ -173,18 +166,15 @@ def compared_lengths(
 
 
 def _unevenness(paradigms: Sequence[str], kept: NDArray[np.bool_]) -> Iterator[str]:
-    """Notes on paradigms that lost all pairs, and on whether paradigms keep different shares."""
     names = list(dict.fromkeys(paradigms))
     codes = np.array([names.index(name) for name in paradigms])
     table = np.array([np.bincount(codes[kept], minlength=len(names)), np.bincount(codes[~kept], minlength=len(names))])
     lost = [name for name, n in zip(names, table[0].tolist(), strict=True) if not n]
     if lost:
-        yield f"nothing is left of {', '.join(lost)}"
+        yield WORDS.get("nothing-left", names=", ".join(lost))
     if len(names) > 1 and (table.sum(axis=1) > 0).all():
         test = scipy.stats.chi2_contingency(table, correction=False)
         shares = table[0] / table.sum(axis=0)
-        few = "; some expected counts are below 5" if test.expected_freq.min() < 5 else ""
-        yield (
-            f"paradigms keep from {shares.min():.0%} to {shares.max():.0%} of their pairs "
-            f"(χ² = {test.statistic:.1f}, {test.dof} degrees of freedom, p = {test.pvalue:.2g}{few})"
-        )
+        found = {"chi2": float(test.statistic), "df": test.dof, "p": float(test.pvalue)}
+        few = bool(test.expected_freq.min() < 5)
+        yield WORDS.get("uneven", low=float(shares.min()), high=float(shares.max()), few=few, **found)

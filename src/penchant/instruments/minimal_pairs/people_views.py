@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.estimates import ALL, deltas
+from penchant.instruments.minimal_pairs.credits import ALL, deltas
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, over_groups
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
@@ -40,7 +40,6 @@ _WHERE = {"": "overall", "-by-paradigm": "paradigm"}
 
 
 def _share(key: str, measure: str, **levels: str) -> list[Column]:
-    """Return a share in percent, and that of the paradigms as they are."""
     own: dict[str, Any] = {**levels, "measure": measure}
     fixed = {**own, "measure": of_groups(measure), "scope": AS_THEY_ARE}
     return [number(key, ".1f", scale=100, **own), number(f"{key}-fixed", ".1f", scale=100, **fixed)]
@@ -113,8 +112,7 @@ PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, s
 
 
 def people_figure(results: Sequence[Result], text: Text) -> Any:
-    """Return Δmodel against Δhuman of a data set: a panel for every paradigm, a mark for every pair and model; None
-    where nobody judged."""
+    """Return Δmodel against Δhuman of a data set, a panel a paradigm; None where nobody judged."""
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [
         {**row, "model": source.model}

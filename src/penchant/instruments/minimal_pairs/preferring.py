@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, GAP, HALF, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.credits import ALL, HALF, STEREOTYPE, of_stereotypes
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import (
@@ -21,11 +22,9 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     RAW,
     lone,
 )
-from penchant.instruments.minimal_pairs.sets import by_set
-from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
-from penchant.views.rows import FIRST, At, Line, Source, compared, sources
+from penchant.views.rows import FIRST, At, Line, Source, compared, parted, sources
 from penchant.wording.templates import Text
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -39,27 +38,20 @@ Named: TypeAlias = tuple[str, Line]
 def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield what is found of each data set, of the first score; then what people and models share."""
     words = text.below("prose", "finding")
-    sets = by_set(results)
-    several = len(sets) > 1
-    rest = len(sets) - MOST
+    sets = list(parted(results, "dataset"))
     parts = []
-    for name, having in list(sets.items())[:MOST]:
-        own = words.given(name=name, several=several)
-        found = [_of_set(source, name) for source in sources(having)]
+    for name, each in sets[:MOST]:
         pairs = None if comparison is None else comparison.filter(dataset=name)
-        parts.append(_Part(name, having, found, pairs, own))
+        having = [result for result in each if len(result.summary)]
+        parts.append(_Part(name, having, pairs, words.given(name=name, several=len(sets) > 1)))
     yield from (said for part in parts for said in part.of_models())
+    rest = len(sets) - MOST
     yield words.get("more-sets", rest=rest) if rest > 0 else ""
     yield from (said for part in parts for said in part.of_people())
 
 
-def _of_set(source: Source, name: str) -> Source:
-    return replace(source, frame=source.frame.filter(dataset=name))
-
-
 def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: str, words: Text) -> Iterator[str]:
-    """Yield the number of each model in one or two sentences: where groups are few, first of these very groups; then of
-    others like them. The words say what the number is (`start`), and of which data set if of several (`again`)."""
+    """Yield the number of each model: where groups are few, first of these groups, then of others like them."""
     start = "start"
     for group, over in ((list(fixed), True), (list(rows), False)):
         if each := levels([(model, line.row) for model, line in group], how, apart):
@@ -77,12 +69,8 @@ def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> s
 
 
 class _Part:
-    """The finding of one data set."""
-
-    def __init__(
-        self, name: str, results: Sequence[Result], found: Sequence[Source], pairs: pl.DataFrame | None, words: Text
-    ) -> None:
-        self.results, self.found, self.pairs = results, found, pairs
+    def __init__(self, name: str, results: Sequence[Result], pairs: pl.DataFrame | None, words: Text) -> None:
+        self.found, self.pairs = sources(results), pairs
         self.kinds = of_stereotypes(results[0].summary, name)
         self.measure = STEREOTYPE if self.kinds else ACCURACY
         self.words = words.given(kinds=self.kinds)
@@ -93,8 +81,7 @@ class _Part:
         return [(model, found[0]) for model, found in lines if found]
 
     def of_models(self) -> Iterator[str]:
-        """Yield how far accuracy moves with length, where it does first; the shares; the differences; and in which
-        paradigms a share is not one half."""
+        """Yield how far accuracy moves with length, the shares, the differences, and where a share is not one half."""
         clear, gaps = self._gaps()
         yield gaps if clear else ""
         how = _STEREOTYPE if self.kinds else _SHARE
@@ -108,9 +95,8 @@ class _Part:
         yield from self._by_paradigm()
 
     def _gaps(self) -> tuple[bool, str]:
-        """Return whether accuracy is told to move with token length, and how far it lies from that of pairs of equal
-        length where the preferred sentence has more tokens, and where it has fewer."""
-        own, alone, gaps = self.words.below("gaps"), len(self.results) == 1, []
+        """Return whether accuracy is told to move with token length, and the gaps of longer and shorter sentences."""
+        own, alone, gaps = self.words.below("gaps"), len(self.found) == 1, []
         for source in self.found:
             for split in UNEQUAL:
                 at = At(measure=GAP, scope="overall", split=split, normalise=FIRST)
@@ -119,8 +105,7 @@ class _Part:
         return any(told(row) for _, row in gaps), across(gaps, POINTS, own.get("noun", alone=alone), own.get("what"))
 
     def _by_paradigm(self) -> Iterator[str]:
-        """Yield in which paradigms each model has an accuracy other than one half, where there are several; of
-        stereotypes, in which kinds of bias it has a score other than 50. Models of which the same is said share it."""
+        """Yield in which paradigms, of stereotypes kinds of bias, each model is not at one half."""
         own, how = self.words.below("paradigms"), _STEREOTYPE if self.kinds else _SHARE
         chosen = {"scope": "stereotype", "group": lambda group: group not in (ALL, *DIRECTIONS)}
         at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "paradigm"}))
@@ -139,8 +124,7 @@ class _Part:
             yield own.get("what", models=alike, each=each) if each else ""
 
     def _paradigms_apart(self, comparison: pl.DataFrame) -> Iterator[str]:
-        """Yield in which paradigms two models differ, of the pairs that the overall difference is told of, where there
-        are several; not in the two of stereotypes."""
+        """Yield in which of several paradigms two models differ, of the pairs of the overall difference."""
         own = self.words.below("apart")
         for _, part in list(comparison.group_by("comparison", maintain_order=True))[:MOST]:
             headline = _headline(part)
@@ -158,14 +142,13 @@ class _Part:
     # People ----------------------------------------------------------------------------------------------------------
 
     def of_people(self) -> Iterator[str]:
-        """Yield how often each model prefers what most raters prefer, how much more or less often it prefers the
-        acceptable sentence than they do, and how far raters agree; nothing where nobody judged."""
+        """Yield how often models prefer what most raters do, how far they are from people, and how far raters agree."""
         known = self._rows(measure=AGAINST_MAJORITY, scope="overall")
         if not known or not measured([line.row for _, line in known]):
             return
         first = known[0][1]
         assert first.source.result is not None
-        alone = lone(first.source.result.items.filter(dataset=first["dataset"]))
+        alone = lone(first.source.result.items)
         words = self.words.below("people").given(raters=int(first["raters"]), lone=alone)
         fixed = self._rows(measure=of_groups(AGAINST_MAJORITY), scope=AS_THEY_ARE)
         yield from levels_of(known, fixed, _SHARE, "50%", words.below("majority"))
@@ -190,7 +173,6 @@ class _Part:
 
 
 def _unequal(source: Source) -> int:
-    """Return how many pairs are of unequal length under the tokenizer of a model."""
     at = At(measure=ACCURACY, scope="overall", split=UNEQUAL, normalise=FIRST)
     return sum(int(line["n"]) for line in source.only(at))
 
@@ -199,8 +181,7 @@ def _unequal(source: Source) -> int:
 
 
 def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
-    """Yield what can be told of the differences between models on a data set, and of which paradigms if they are
-    several: where these are few, first of these very ones; then of others like them."""
+    """Yield the differences between models on a data set: of few groups first of these, then of others."""
     rows: list[dict[str, Any]] = []
     fixed: list[dict[str, Any]] = []
     for _, part in comparison.group_by("comparison", maintain_order=True):
@@ -232,8 +213,7 @@ def _apart(row: Mapping[str, Any], words: Text) -> str:
 
 
 def _headline(part: pl.DataFrame) -> dict[str, Any]:
-    """Return the difference of two models to tell first: of the pairs of equal length under both, where others have
-    unequal ones; else of all pairs. Of the first score."""
+    """Return the overall difference to tell first: of pairs of equal length under both, where others are unequal."""
     first = part.filter(pl.col("normalise") == part["normalise"][0])
     overall = first.filter(pl.col("scope") == "overall")
     shown = overall if len(overall) else first  # of one paradigm

@@ -8,10 +8,9 @@ score the accuracies of A=U, A>U and A<U agree.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Generic, Self, TypeVar
 
 import polars as pl
 from pydantic import PrivateAttr
@@ -32,29 +31,33 @@ from penchant.engine.scorer import language_model
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
-from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.minimal_pairs.columns import PairColumns
-from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
-from penchant.instruments.minimal_pairs.estimates import TIE, line_cautions, pair_cautions, pair_estimates
-from penchant.instruments.minimal_pairs.formats import STEREOTYPES
-from penchant.instruments.minimal_pairs.human import Judgements, read_judgements
-from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
-from penchant.instruments.minimal_pairs.scoring import (
-    ROLES,
-    prefix_cautions,
-    prefixed,
-    scored_pairs,
+from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.minimal_pairs.cautions import (
+    human_cautions,
+    length_cautions,
+    line_cautions,
+    pair_cautions,
     unigram_cautions,
-    with_unigrams,
 )
+from penchant.instruments.minimal_pairs.credits import TIE
+from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
+from penchant.instruments.minimal_pairs.estimates import pair_estimates
+from penchant.instruments.minimal_pairs.formats import ROLES, STEREOTYPES, PairColumns
+from penchant.instruments.minimal_pairs.human import Judgements, read_judgements
+from penchant.instruments.minimal_pairs.human_estimates import human_estimates
+from penchant.instruments.minimal_pairs.scoring import prefix_cautions, prefixed, scored_pairs, with_unigrams
 from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
-from penchant.models.load import LanguageModel
-from penchant.records import Estimate, Signature
+from penchant.instruments.unknown import signed_unknown
+from penchant.records import Estimate, Item, Signature
 from penchant.tables.places import listed
 from penchant.wording.phrases import Note
+
+D = TypeVar("D")
+Drawn = tuple[PairSet, Item]
+"""A pair, and the set that it is from."""
 
 
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
@@ -62,15 +65,39 @@ def _applying(method: Method, *, unigrams: bool) -> list[str]:
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
-class PairProbe(PairSettings, Probe):
+def _content(pair: Drawn) -> Sequence[str]:
+    return list(pair[1].texts.values())
+
+
+class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
-    _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
+    noun: ClassVar[str] = "pairs"
+
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
+    def texts_of(self, item: Drawn) -> Sequence[str]:
+        """Return both sentences of a pair, each after its prefix."""
+        return [whole(item[1], role) for role in ROLES]
+
+    def place_of(self, item: Drawn) -> str:
+        """Return the place of a pair."""
+        return item[1].place
+
+    def group(self, item: Drawn) -> str:
+        """Return the paradigm of a pair."""
+        return item[1].labels["paradigm"]
+
+    def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
+        """Return the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their
+        sentences alone, so that sets that share pairs mostly keep the same ones."""
+        pairs = [(each, item) for each in pair_sets for item in each.items]
+        if self.limit is None:
+            return pairs
+        return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
+
     def settle(self, model: Model) -> Self:
-        """The probe with method, normalisations and the space in front decided. Raises MethodError where they do not
-        fit the model."""
+        """The probe with what depends on the model decided. Raises MethodError where it does not fit the model."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
@@ -93,52 +120,29 @@ class PairProbe(PairSettings, Probe):
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
-    def pairs_in(
-        self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
-    ) -> list[PairSet]:
-        """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
-        places = tuple(file for name in listed(data) for file in self.find_all(name, base))
-        named = tuple(dict(columns or PairColumns()).items())
-        if (places, named) not in self._read:
-            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable, marks=self.marks)
-        return self._read[places, named]
+    def files_of(self, *names: str | Sequence[str], base: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
+        """The files of some sets of pairs."""
+        return tuple(tuple(file for name in listed(each) for file in self.find_all(name, base)) for each in names)
 
-    def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
-        """The sets with the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their
-        sentences alone, so that sets that share pairs mostly keep the same ones."""
-        if self.limit is None:
-            return list(pair_sets)
-        drawn = spread(
-            [(number, item) for number, pairs in enumerate(pair_sets) for item in pairs.items],
-            self.limit,
-            seed=self.seed,
-            content=lambda one: [*one[1].texts.values()],
-            group=lambda one: one[1].labels["paradigm"],
-        )
-        return [
-            replace(pairs, items=items)
-            for number, pairs in enumerate(pair_sets)
-            if (items := tuple(item for place, item in drawn if place == number))
-        ]
+    def pairs_of(self, files: Iterable[Path], columns: PairColumns) -> list[PairSet]:
+        """The pairs of some files. Raises DataError naming file, line and field."""
+        return read_many(files, dict(columns), acceptable=self.acceptable, marks=self.marks)
 
-    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
-        """The scores of the pairs of some sets, one row per pair, and what must be said of those left out."""
-        items, cautions = known_items(
-            session.lm,
-            [(collection(pairs), item) for pairs in pair_sets for item in pairs.items],
-            lambda pair: [whole(pair[1], role) for role in ROLES],
-            lambda pair: pair[1].place,
-            self.on_unknown,
-            "pairs",
-        )
+    def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
+        """The scores of some pairs, one row each, and what must be said of their files and of pairs left out."""
+        known, left_out = self.known(session, drawn)
+        items = [(collection(pairs), item) for pairs, item in known]
+        of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
+        cautions: list[Note | str] = [*(told for each in of_files.values() for told in each), *left_out]
         front = " " if self.space == "front" else ""
         neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
         table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
-        cautions = (*cautions, *prefix_cautions(item for _, item in items))
+        cautions += prefix_cautions(item for _, item in items)
         if (unigrams := self.frequencies(session.lm, session.base)) is not None:
             table = with_unigrams(table, scores, unigrams)
-            cautions = (*cautions, *unigram_cautions(table))
-        return table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE)), cautions
+            cautions += unigram_cautions(table)
+        table = table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE))
+        return table, tuple(cautions)
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
         """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
@@ -151,10 +155,6 @@ class PairProbe(PairSettings, Probe):
     def unigram_files(self, base: Sequence[Path]) -> list[Path]:
         """The tables of unigrams. Raises DataError."""
         return [self.find(name, base) for name in listed(self.unigrams)]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
@@ -189,7 +189,7 @@ class PairProbe(PairSettings, Probe):
             raise MethodError("space: front does not take pairs with a prefix", hint="write the space before them")
 
 
-class MinimalPairs(MinimalPairsSettings, PairProbe):
+class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     """Accuracy on minimal pairs, with the effect of token length.
 
     `run` returns items (one row per pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs
@@ -198,9 +198,26 @@ class MinimalPairs(MinimalPairsSettings, PairProbe):
 
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the files of pairs, and what their columns are called."""
+        return self.files_of(self.data, base=base)[0], *dict(self.columns).values()
+
+    def read(self, files: tuple[Path, ...], *columns: str) -> list[PairSet]:
+        """Return the pairs. Raises DataError naming file, line and field."""
+        return self.pairs_of(files, self.columns)
+
+    def items(self, read: list[PairSet]) -> Sequence[Drawn]:
+        """Return the pairs that are scored."""
+        return self.chosen(read)
+
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
         """The pairs, checked and cached. Raises DataError naming file, line and field."""
-        return self.pairs_in(self.data, base, self.columns)
+        return self.read_set(base)
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
+        """Return the pairs that are scored. What people judged of them is checked, too."""
+        self.judgements(base)
+        return self.chosen(self.pair_sets(base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files that the pairs, the judgements of them and the frequencies of tokens are read from."""
@@ -210,40 +227,27 @@ class MinimalPairs(MinimalPairsSettings, PairProbe):
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """What people judged of the pairs, checked and cached; None where no table is named. Raises DataError naming
-        file, line and field."""
+        """What people judged of the pairs, cached; None where no table is named. Raises DataError with the place."""
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))
         return self._judged[files] if files else None
 
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Both sentences of every pair, with their places. What people judged of them is checked, too."""
-        self.judgements(base)
-        return list(sentences(self.asked(self.pair_sets(base))))
-
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
-        return {
-            "data": cite(pair_sets),
-            **cited_columns(dict(self.columns)),
-            **human,
-            **self.how(model, pair_sets, base),
-        }
+        data = {"data": cite(pair_sets), **cited_columns(dict(self.columns))}
+        return {**data, **human, **self.how(model, pair_sets, base)}
 
     def measure(self, session: Session) -> Measured:
         """Score every pair, and put beside it what people judged of it."""
-        judged = self.judgements(session.base)
-        pair_sets = self.asked(self.pair_sets(session.base))
-        session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
-        cautions: tuple[Note | str, ...] = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
-        items, left_out = self.scored(session, pair_sets)
-        cautions = (*cautions, *left_out)
-        return (
-            Measured(items, cautions) if judged is None else Measured(judged.on(items), (*cautions, *judged.cautions))
-        )
+        drawn, judged = self.asked(session.base), self.judgements(session.base)
+        session.expect(len(drawn), inputs=2)
+        items, cautions = self.scored(session, drawn)
+        if judged is None:
+            return Measured(items, cautions)
+        return Measured(judged.on(items), (*cautions, *judged.cautions))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Accuracies, splits, gaps and length adjustment, by normalisation and data set; then what people say."""
@@ -260,17 +264,8 @@ class MinimalPairs(MinimalPairsSettings, PairProbe):
             yield from length_cautions(measured.items, estimates)
 
 
-def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
-    """Both sentences of every pair, with their places."""
-    for pairs in pair_sets:
-        for item in pairs.items:
-            for role in ROLES:
-                yield whole(item, role), item.place
-
-
 def collection(pairs: PairSet) -> str:
-    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own, and
-    so is every language of MultiBLiMP."""
+    """The data set of a file: its kind, such as BLiMP; of plain tables and languages of MultiBLiMP the file."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 

@@ -13,8 +13,9 @@ import polars as pl
 from penchant.errors import DataError
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import Entry
+from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
-from penchant.instruments.minimal_pairs.making import ALL, Counters, FairSet, compared_lengths
+from penchant.instruments.minimal_pairs.making import Counters, FairSet, compared_lengths
 from penchant.letter_case import capitalised
 from penchant.tables.rows import read_rows
 
@@ -29,10 +30,9 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 
 
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
-    """The pairs, with the differing word of those of unequal length replaced by another word with the same features.
+    """The pairs, with the differing word of those of unequal length replaced by one with the same features.
 
-    The word of the unacceptable sentence is replaced or, where no word fits, that of the acceptable one. Pairs that
-    cannot be made equal are left out and counted by reason.
+    That of the unacceptable sentence or, where no word fits, of the other. What cannot be repaired is counted.
     """
     refuse_prefixes(sets, "can repair only")
     words = _Words(grammar)

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from penchant.counting import of_all
 from penchant.engine.prefixed import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
-from penchant.instruments.minimal_pairs.estimates import NEUTRAL, UNIGRAMS, UNSEEN
-from penchant.instruments.minimal_pairs.formats import PREFIX
+from penchant.instruments.minimal_pairs.credits import NEUTRAL, UNIGRAMS, UNSEEN
+from penchant.instruments.minimal_pairs.formats import PREFIX, ROLES
+from penchant.instruments.scored import score_columns
 from penchant.records import Item
 
-ROLES = ("good", "bad")
 Scores = Sequence[tuple[SentenceScore, SentenceScore]]
 
 
@@ -69,21 +68,12 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
     for label in labels:
         columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
     for side, role in enumerate(ROLES):
-        chosen = [pair[side] for pair in scores]
-        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
-        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
-        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
-        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
-        columns[f"logprobs_{role}"] = pl.Series(
-            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
-            dtype=pl.List(pl.Float32),
-        )
+        columns |= score_columns(role, [pair[side] for pair in scores])
     return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """The items with the log-probability of the scored tokens of each sentence as unigrams, and how many of them were
-    never counted."""
+    """The items with the log-probability of the tokens as unigrams, and how many of them were never counted."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(
@@ -91,13 +81,3 @@ def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl
             pl.Series(f"{UNSEEN}_{role}", [unigrams.unseen(each.scored) for each in chosen], pl.Int32),
         )
     return items
-
-
-def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """What must be said of tokens that the text of the unigrams does not have."""
-    unseen, tokens = (sum(int(items[f"{name}_{role}"].sum()) for role in ROLES) for name in (UNSEEN, "tokens"))
-    if unseen:
-        yield (
-            f"{of_all(unseen, tokens, 'tokens of the sentences', 'are')} never in the text of the unigrams, and have "
-            "the smallest probability there: 1 in the tokens counted and the entries of the vocabulary"
-        )

@@ -8,14 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.minimal_pairs.columns import PairColumns
-from penchant.instruments.minimal_pairs.data import (
-    PAIR,
-    pair_rows,
-)
-from penchant.instruments.minimal_pairs.fixed import fixed
+from penchant.instruments.minimal_pairs.data import pair_rows
+from penchant.instruments.minimal_pairs.defects import Marks
+from penchant.instruments.minimal_pairs.fixed import GROUPS, fixed
+from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
 from penchant.instruments.minimal_pairs.human import COLUMNS
-from penchant.instruments.minimal_pairs.marks import Marks
 from penchant.instruments.parameters import Columns, Data, Files, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
@@ -26,12 +23,11 @@ from penchant.tables.places import listed
 
 DIFFERENCE = "accuracy difference"
 """Between two models."""
-TYPES = "bias types"
-DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in ("paradigms", TYPES)))
+DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
 """The measures of differences between two models."""
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
-PAIRS = Table(PAIR, pair_rows)
+PAIRS = Table(ROLES, pair_rows)
 """Pairs given in Python."""
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 
@@ -92,7 +88,6 @@ class PairSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _compatible(cls, fields: Any) -> Any:
-        """Fill parameters that are not set from the preset."""
         name = fields.get("compat") if isinstance(fields, dict) else None
         if not isinstance(name, str):
             return fields

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from penchant.counting import counted
 from penchant.instruments.comparison import of_one_model
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
+from penchant.instruments.minimal_pairs.credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
-    ALL,
     BY_DIFFERENCE,
     CROWS_PAIRS,
-    DIFFERENCE,
     GAP,
     SLOPE,
     SPLITS,
-    STEREOTYPE,
-    TYPES,
-    deltas,
-    pair_of,
-    preferences,
 )
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, TYPES, is_fixed, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.preferring import preferring
-from penchant.instruments.minimal_pairs.stereotypes import stereotyped
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.records import Result, Signature
 from penchant.report.items import every_item
 from penchant.report.tables import Cell, Number, P, shown
@@ -46,9 +40,11 @@ from penchant.views.rows import FIRST, At, Line, Source, parted, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import read_method
+from penchant.wording.templates import Text
 
 MANY = 10
 """Number of paradigms above which their table is a detail."""
+_WORDS = Text.of(Path(__file__).parent).below("charts")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
@@ -105,7 +101,6 @@ _LEADING = ("pairs", "all", "fixed", "A=U", "adjusted")
 
 
 def _many(lines: Sequence[Line]) -> bool:
-    """Return whether so many groups are shown that they are a detail."""
     return len({line["group"] for line in lines}) > MANY
 
 
@@ -124,7 +119,6 @@ def _of_score(measure: object) -> bool:
 
 
 def _by_step(found: Sequence[Source]) -> list[Source]:
-    """Return the accuracies by |A|−|U| in the order of that."""
     frames = (source.frame.filter(measure=BY_DIFFERENCE, scope="overall") for source in found)
     steps = (frame.sort("dataset", pl.col("split").cast(pl.Int32), maintain_order=True) for frame in frames)
     return [replace(source, frame=frame) for source, frame in zip(found, steps, strict=True)]
@@ -211,7 +205,6 @@ def _over(line: Line) -> Cell:
 
 
 def _of_itself(line: Line) -> bool:
-    """Return whether a difference is between two results of one model."""
     first, _, second = Signature.parse(line["signature"])["model"].partition(" − ")
     return of_one_model(first, second)
 
@@ -251,12 +244,11 @@ COMPARED = (
 
 # Figures -------------------------------------------------------------------------------------------------------------
 
-_TOTAL = "all pairs"
-
 
 def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
     """Return rows in percent, those over all pairs first; then those of a scope, by the numbers of the first model."""
     ranks: dict[str, int] = {}
+    total = _WORDS.get("total")
     made = []
     for source in found:
         frame = source.frame.filter(pl.col("n") > 0).with_columns(
@@ -268,7 +260,7 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
         for group in whole[by].drop_nulls():
             ranks.setdefault(group, len(ranks))
         rank = pl.col(by).replace_strict(ranks, default=-1, return_dtype=pl.Int64)
-        row = pl.col(by).fill_null(f"({_TOTAL})" if _TOTAL in ranks else _TOTAL).alias("row")
+        row = pl.col(by).fill_null(f"({total})" if total in ranks else total).alias("row")
         made.append(replace(source, frame=frame.with_columns(row).sort(rank, maintain_order=True)))
     return made
 
@@ -346,12 +338,10 @@ def _longer(result: Result) -> pl.Series:
 
 
 def _remarks(result: Result) -> list[str]:
-    more, less = _roles([result], result.items, stereotyped(result.items))
+    words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
-    return [
-        f"Δ, {more} minus {less}: " + ", ".join(f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row)
-        for row in zip(*margins, strict=True)
-    ]
+    told = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
+    return [words.get("margins", margins=", ".join(each)) for each in told]
 
 
 def _signed(value: float) -> str:
@@ -361,7 +351,7 @@ def _signed(value: float) -> str:
 def _tokens(role: str) -> Tokens:
     def said(items: pl.DataFrame) -> list[str]:
         rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
-        return [f"{_signed(score)}, {counted(n, 'tokens')}" for score, n in rows]
+        return [_WORDS.get("score", score=_signed(score), n=n) for score, n in rows]
 
     return Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", said)
 

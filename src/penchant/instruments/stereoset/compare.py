@@ -12,28 +12,24 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.estimates import (
     ALL,
     BIAS_TYPE,
-    LMS_GAP,
     NOUN,
+    OVER_CLUSTERS,
+    OVER_TERMS,
     OVERALL,
-    SS_GAP,
     Credits,
     credits,
     groups_of,
     parts_of,
     type_family,
 )
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
-from penchant.instruments.stereoset.settings import StereoSetSettings
+from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP, StereoSetSettings
 from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
 def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type.
-
-    Over terms: the difference of every term, a t interval and a t test. Over clusters: the differences of every
-    cluster, cluster-robust t over terms. ICAT is not compared: its peak lies where neither stereotype nor
-    anti-stereotype is preferred, so a difference of it has two causes.
+    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type: a t
+    interval and test over terms, and cluster-robust t over terms of the differences of clusters.
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):
@@ -54,13 +50,7 @@ def family(estimate: Estimate) -> str | None:
 def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
     for measure, gains in ((SS_GAP, 100 * (a.ss - b.ss)), (LMS_GAP, 100 * (a.lms - b.lms))):
         by_term = [float(gains[a.terms == term].mean()) for term in np.unique(a.terms)]
-        over_terms = t_mean(
-            by_term,
-            level=settings.level,
-            noun=NOUN,
-            bounds=(-100, 100),
-            against=0,
-        )
+        over_terms = t_mean(by_term, level=settings.level, noun=NOUN, bounds=(-100, 100), against=0)
         over_clusters = clustered_mean(gains, a.terms.tolist(), level=settings.level, noun=NOUN, against=0)
         for mean, estimate in ((OVER_TERMS, over_terms), (OVER_CLUSTERS, on_scale(over_clusters, -100, 100))):
             yield replace(estimate, measure=measure, by={"scope": scope, "group": group, "mean": mean})

@@ -6,26 +6,33 @@ the three follow. Sentences are kept exactly as written; keys that are not named
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
-from penchant.errors import DataError
+from penchant.errors import DataError, GivenRow, one_of, place
 from penchant.files import sha256_file
-from penchant.instruments.stereoset.blanks import BLANK, Fill, fill_of, single
 from penchant.reading import stem
+from penchant.tables import documents
 from penchant.tables.cautions import name_cautions, repeated_rows
-from penchant.tables.documents import Text, read_json
+from penchant.tables.given import as_yaml, rows
+from penchant.wording.templates import Text
 
+BLANK = "BLANK"
+_IGNORED = ("P", "Z", "C")
+"""The categories of characters at the ends of words that are no part of them: punctuation and white space."""
 Part = Literal["intra", "inter"]
 Role = Literal["stereotype", "anti-stereotype", "unrelated"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _CLASSES: tuple[Role, ...] = ("anti-stereotype", "stereotype", "unrelated")
 """The class labels of the set on the hub, in the order of their numbers, from 0."""
 _KEYS: Mapping[Part, str] = {"intra": "intrasentence", "inter": "intersentence"}
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
 _HINT = "list the clusters under data.intrasentence or data.intersentence; see 'penchant schema stereoset'"
 _IGNORING = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
@@ -65,11 +72,11 @@ class ClusterRow(BaseModel):
     """Three sentences on one target."""
 
     model_config = _IGNORING
-    id: Text
+    id: documents.Text
     """A name for the cluster, its own in the file."""
-    target: Text
+    target: documents.Text
     """The target term, such as an occupation; scores are means over these."""
-    bias_type: Text
+    bias_type: documents.Text
     """What kind of group the target is, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
     """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the sentence before the three."""
@@ -93,6 +100,14 @@ class StereoSetFile(BaseModel):
     model_config = _IGNORING
     data: Clusters
     """The clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """The characters of a fill in the sentence, if any, and whether all is `exact`ly the context filled."""
+
+    span: tuple[int, int] | None
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +135,7 @@ class Cluster:
         return "as the context" if all(fill.exact for fill in self.fills.values()) else "otherwise"
 
     def texts(self) -> list[str]:
-        """The three texts that are read, in the order of `ROLES`: the sentences, intersentence ones behind the context
-        and a space."""
+        """The three texts that are read, in the order of `ROLES`; intersentence ones behind the context and a space."""
         start = f"{self.context.rstrip()} " if self.part == "inter" else ""
         return [start + self.sentences[role] for role in ROLES]
 
@@ -146,21 +160,41 @@ class ClusterSet:
         return f"<StereoSet {self.name}: {len(self.clusters):,} clusters>"
 
 
+def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[str, object]]:
+    """Return what a file of this form holds, as the only row of a table, from its keys or a table with a row a cluster.
+
+    A table has the columns of a cluster; instead of `sentences` it may have one for each label. Its column `part` says
+    which part a cluster is of; without it, intrasentence ones are those whose context has a blank. Raises DataError
+    naming the row.
+    """
+    keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
+    found = [given] if keys else rows(given, name=name)
+    if len(found) == 1 and isinstance(found[0].get("data"), Mapping):
+        return [as_yaml(found[0])]
+    parts: dict[str, list[object]] = {key: [] for key in _KEYS.values()}
+    for number, row in enumerate(found, 1):
+        part = row.get("part") or ("intra" if BLANK in str(row.get("context")) else "inter")
+        if part not in get_args(Part):
+            hint = one_of(str(part), get_args(Part))
+            raise DataError(f"'{part}' is no part", where=place(name, GivenRow(number), "part"), hint=hint)
+        own = [{"sentence": row[role], "gold_label": role} for role in ROLES if role in row]
+        cluster = {"id": str(number), **row, **({"sentences": own} if own else {})}
+        parts[_KEYS["intra" if part == "intra" else "inter"]].append(as_yaml(cluster))
+    return [{"data": parts}]
+
+
 def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> ClusterSet:
     """Read the parts of a file. Intersentence clusters whose context still has a blank are left out and counted.
 
     Raises DataError naming the file and the key or cluster that is wrong.
     """
-    content = read_json(path, TypeAdapter(StereoSetFile), hint=_HINT)
-    rows: dict[Part, list[ClusterRow]] = {
-        "intra": content.data.intrasentence,
-        "inter": content.data.intersentence,
-    }
+    content = documents.read_json(path, TypeAdapter(StereoSetFile), hint=_HINT)
+    of: dict[Part, list[ClusterRow]] = {"intra": content.data.intrasentence, "inter": content.data.intersentence}
     for part in parts:
-        if not rows[part]:
+        if not of[part]:
             hint = "name the parts it has, as in part: [intra]"
             raise DataError(f"has no clusters under data.{_KEYS[part]}", file=path, hint=hint)
-    read = [_cluster(row, part, path) for part in parts for row in rows[part]]
+    read = [_cluster(row, part, path) for part in parts for row in of[part]]
     _refuse_repeated(read, path)
     broken = [cluster for cluster in read if cluster.part == "inter" and BLANK in cluster.context]
     kept = tuple(cluster for cluster in read if cluster.part == "intra" or BLANK not in cluster.context)
@@ -170,18 +204,18 @@ def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> Cluste
 
 
 def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
-    place = f"{path}, {_KEYS[part]} {row.id}"
+    where = f"{path}, {_KEYS[part]} {row.id}"
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
         told = f"has the labels {', '.join(labels) or 'of no sentence'}"
-        raise DataError(told, where=place, hint=f"a cluster has one sentence of each: {', '.join(ROLES)}")
+        raise DataError(told, where=where, hint=f"a cluster has one sentence of each: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}
     if part == "intra":
         if BLANK not in row.context:
-            raise DataError(f"the context has no {BLANK}", where=place, hint=f"put {BLANK} where the sentences differ")
+            raise DataError(f"the context has no {BLANK}", where=where, hint=f"put {BLANK} where the sentences differ")
         fills = {role: fill_of(row.context, sentence) for role, sentence in sentences.items()}
-    return Cluster(row.id, part, row.bias_type, row.target, row.context, sentences, fills, place)
+    return Cluster(row.id, part, row.bias_type, row.target, row.context, sentences, fills, where)
 
 
 def _refuse_repeated(clusters: Sequence[Cluster], path: Path) -> None:
@@ -199,21 +233,76 @@ def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> 
     said = (((c.part, c.context, *(c.sentences[role] for role in ROLES)), f"{_KEYS[c.part]} {c.id}") for c in read)
     for told in (*repeated_rows(said, "clusters"), *name_cautions((c.target for c in read), "targets")):
         yield f"{name}: {told}"
+    words = _WORDS.given(name=name)
     intra = [cluster for cluster in read if cluster.part == "intra"]
-    otherwise = sum(cluster.worded != "as the context" for cluster in intra)
-    if otherwise:
-        yield (
-            f"{name}: in {otherwise:,} of {len(intra):,} intrasentence clusters a sentence is not the context with its "
-            f"{BLANK} filled, but differs from it elsewhere too: what the model prefers there need not be the fill"
-        )
-    several = sum(not single(cluster.context) for cluster in intra)
-    if several:
-        yield f"{name}: {several} intrasentence contexts have several {BLANK}s; the last one counts as the blank"
-    alike = sum(len({cluster.sentences[role] for role in ROLES}) < len(ROLES) for cluster in read)
-    if alike:
-        yield f"{name}: in {alike} of {len(read):,} clusters two of the three sentences are the same text, and tie"
+    if otherwise := sum(cluster.worded != "as the context" for cluster in intra):
+        yield words.get("otherwise", n=otherwise, of=len(intra))
+    if several := sum(not single(cluster.context) for cluster in intra):
+        yield words.get("several", n=several)
+    if alike := sum(len({cluster.sentences[role] for role in ROLES}) < len(ROLES) for cluster in read):
+        yield words.get("alike", n=alike, of=len(read))
     if broken:
-        yield (
-            f"{name}: {len(broken)} of {sum(cluster.part == 'inter' for cluster in read):,} intersentence clusters are "
-            f"left out, because their context still has a {BLANK}, which is no text to read"
-        )
+        yield words.get("broken", n=len(broken), of=len(read) - len(intra))
+
+
+# The fill of a blank -------------------------------------------------------------------------------------------------
+
+
+def single(context: str) -> bool:
+    """Whether a context has one blank only."""
+    return context.count(BLANK) == 1
+
+
+def fill_of(context: str, sentence: str) -> Fill:
+    """The fill of a context's (last) blank in a sentence.
+
+    Where the sentence is not the context with one blank filled, words are compared without case and punctuation: the
+    fill stands between the words that both have on either side of the blank, else is the words that the context lacks,
+    if they stand together.
+    """
+    before, after = context.rsplit(BLANK, 1)
+    within = len(sentence) - len(after)
+    if single(context) and sentence.startswith(before) and sentence.endswith(after) and within > len(before):
+        span = _bare(sentence, len(before), within)
+        if span:
+            return Fill(span, True)
+    return Fill(_aligned(context, sentence), False)
+
+
+def _aligned(context: str, sentence: str) -> tuple[int, int] | None:
+    known, words = _words(context), _words(sentence)
+    keys = [context[start:end].casefold() for start, end in known]
+    blank = max((i for i, (start, end) in enumerate(known) if BLANK in context[start:end]), default=None)
+    own = [sentence[start:end].casefold() for start, end in words]
+    blocks = [b for b in SequenceMatcher(None, keys, own, autojunk=False).get_matching_blocks() if b.size]
+    if blank is None or not words:
+        return None
+    first = max((block.b + block.size for block in blocks if block.a < blank), default=0)
+    last = min((block.b for block in blocks if block.a > blank), default=len(words))
+    if first >= last:
+        shared = {i for block in blocks for i in range(block.b, block.b + block.size)}
+        lacking = [i for i in range(len(words)) if i not in shared]
+        if not lacking or lacking[-1] - lacking[0] + 1 > len(lacking):
+            return None
+        first, last = lacking[0], lacking[-1] + 1
+    return words[first][0], words[last - 1][1]
+
+
+def _words(text: str) -> list[tuple[int, int]]:
+    """The spans of what stands between white space, without punctuation at its ends; what is only that is no word."""
+    spans, start = [], 0
+    for part in text.split():
+        begin = text.index(part, start)
+        start = begin + len(part)
+        if bare := _bare(text, begin, start):
+            spans.append(bare)
+    return spans
+
+
+def _bare(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span without punctuation and white space at its ends; None where nothing is left."""
+    while start < end and unicodedata.category(text[start])[0] in _IGNORED:
+        start += 1
+    while start < end and unicodedata.category(text[end - 1])[0] in _IGNORED:
+        end -= 1
+    return (start, end) if start < end else None

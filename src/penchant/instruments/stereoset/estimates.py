@@ -1,12 +1,10 @@
-"""SS, LMS and ICAT from scored clusters, and SS by token length.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""SS, LMS and ICAT from scored clusters, and SS by token length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,16 +12,16 @@ from numpy.typing import NDArray
 
 from penchant.engine.normalising import normalise
 from penchant.instruments.settings import Settings
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, icat, term_units
-from penchant.instruments.stereoset.settings import LMS_GAP as LMS_GAP
-from penchant.instruments.stereoset.settings import SS_GAP as SS_GAP
 from penchant.instruments.stereoset.settings import StereoSetSettings
 from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_percentile, few_clusters, resampled, resampling
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, t_mean
 from penchant.stats.logistic import fit, length_slope
-from penchant.wording.phrases import Method
+from penchant.wording.phrases import Method, Note
+from penchant.wording.templates import Text
 
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SS, LMS, ICAT, TIES = "SS", "LMS", "ICAT", "share of ties"
@@ -35,8 +33,12 @@ BOTH = "both"
 """The two parts as one."""
 OVERALL, BIAS_TYPE, TARGET = "overall", "bias type", "target"
 """What a group is."""
+OVER_TERMS, OVER_CLUSTERS = "over terms", "over clusters"
+"""What a mean is over: as published, target terms count alike; or clusters do."""
 LENGTHS = {"s=a": 0, "s>a": 1, "s<a": -1}
 """Which of the stereotype (s) and the anti-stereotype (a) has more tokens, by the sign of the difference."""
+COMPARED = ("stereotype and anti-stereotype", "stereotype and unrelated", "anti-stereotype and unrelated")
+"""The sentences whose scores are compared, in the order of `margins`."""
 NOUN = "target terms"
 EVEN = 50.0
 """The SS of a model without a preference."""
@@ -155,13 +157,7 @@ def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Settings,
     """The mean of values from 0 to 1 in percent, over terms or over clusters, whose terms are a sample either way."""
     if mean == OVER_TERMS:
         units = [100 * float(values[terms == term].mean()) for term in np.unique(terms)]
-        return t_mean(
-            units,
-            level=settings.level,
-            noun=NOUN,
-            bounds=(0, 100),
-            against=against,
-        )
+        return t_mean(units, level=settings.level, noun=NOUN, bounds=(0, 100), against=against)
     share = None if against is None else against / 100
     labels = terms.tolist()
     return percent(clustered_mean(values, labels, level=settings.level, noun=NOUN, proportion=True, against=share))
@@ -180,12 +176,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
     test = Method("binomial" if len(untied) == len(credit.ss) else "binomial-untied")
     ss = ss if np.isnan(p) else held_against(ss.tested(p, test), 0.5)
     ss = replace(percent(ss), measure=SS)
-    lms = t_mean(
-        100 * credit.lms,
-        level=settings.level,
-        noun="clusters",
-        bounds=(0, 100),
-    )
+    lms = t_mean(100 * credit.lms, level=settings.level, noun="clusters", bounds=(0, 100))
     units = np.column_stack([credit.ss, credit.lms, np.ones(len(credit.ss))])
     both = icat(ss, lms, units, len(units), "clusters", settings)
     by = {"scope": TARGET, "group": group, "mean": OVER_CLUSTERS}
@@ -193,8 +184,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """The share of clusters whose stereotype and anti-stereotype differ in tokens, SS by which has more, and how the
-    odds of the stereotype move with each token, within terms."""
+    """The share of clusters of unequal length, SS by which is longer, and the log-odds per token."""
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
     unequal = accuracy((difference != 0).astype(np.float64), level=settings.level)
     yield replace(percent(unequal), measure=UNEQUAL, by=by)
@@ -208,42 +198,67 @@ def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Setting
     yield replace(length_slope(line, level=settings.level), measure=SLOPE, by=by)
 
 
+def ideal(ss: Array | float, lms: Array | float) -> Array:
+    """ICAT of SS and LMS, all in percent: LMS · min(SS, 100 − SS)/50 (Nadeem et al. 2021)."""
+    result: Array = np.asarray(lms * np.minimum(ss, 100 - np.asarray(ss)) / 50, dtype=np.float64)
+    return result
+
+
+def term_units(ss: Array, lms: Array, terms: NDArray[np.str_], mean: str) -> Array:
+    """One row a target term: SS, LMS (from 0 to 1) and 1, or their sums over clusters and the number of these."""
+    rows = np.array([(ss[terms == t].sum(), lms[terms == t].sum(), (terms == t).sum()) for t in np.unique(terms)])
+    return rows / rows[:, 2:] if mean == OVER_TERMS else rows
+
+
+def _statistic(sums: Array) -> Array:
+    return ideal(100 * sums[..., 0] / sums[..., 2], 100 * sums[..., 1] / sums[..., 2])
+
+
+def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings: Settings) -> Estimate:
+    """ICAT with an interval from resampled units, rows of `term_units` that `noun` calls; `n` is what it is over.
+
+    The upper end is that of LMS where the interval of SS holds 50, the peak of ICAT (docs/validity.md).
+    """
+    value = float(_statistic(np.sort(units, axis=0).sum(axis=0)))
+    estimate = Estimate("ICAT", value, n, level=settings.level)
+    if len(units) < 2:
+        return estimate.noted(Note("one-of-clusters", noun=noun))
+    draws = resampled(
+        lambda counts, rows: _statistic(counts @ rows), units, seed=settings.seed, resamples=settings.resamples
+    )
+    if np.ptp(draws) <= 1e-9:
+        return estimate.noted(Note("stereoset.scores-alike", all=len(units), noun=noun))
+    low, high = expanded_percentile(draws, len(units), settings.level)
+    method = resampling("expanded-bootstrap", len(units), settings.resamples, settings.seed, noun)
+    if ss.low <= 50 <= ss.high and not np.isnan(lms.high):
+        high, method = max(high, lms.high), Method("stereoset.icat", within=method)
+    return replace(estimate, low=low, high=high, method=method).noted(few_clusters(len(units), noun))
+
+
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate], probe: StereoSetSettings) -> Iterator[str]:
     """Cautions about ties, unequal token lengths, and an SS that moves with them."""
     first = probe.normalisations()[0]
     for part, rows in parts_of(items):
         if part == BOTH:
             continue
-        tied = [int((margin == 0).sum()) for margin in margins(rows, first)]
-        if any(tied):
-            counted = (
-                "count one half" if probe.ties == "half" else "count for the second of the two, as in the authors' code"
-            )
-            pairs = ("stereotype and anti-stereotype", "stereotype and unrelated", "anti-stereotype and unrelated")
-            named = ", ".join(f"{n} of {pair}" for n, pair in zip(tied, pairs, strict=True) if n)
-            yield f"{part}: of {len(rows):,} clusters, score {first}, there are ties, which {counted}: {named}"
+        words = _WORDS.given(part=part, of=len(rows))
+        counts = zip((int((margin == 0).sum()) for margin in margins(rows, first)), COMPARED, strict=True)
+        if tied := [(n, pair) for n, pair in counts if n]:
+            yield words.get("ties", score=first, ties=probe.ties, tied=tied)
         difference = rows["difference"].to_numpy()
         longer, shorter = int((difference > 0).sum()), int((difference < 0).sum())
         if longer + shorter:
-            yield (
-                f"{part}: in {longer + shorter:,} of {len(rows):,} clusters stereotype and anti-stereotype have "
-                f"unequal numbers of tokens ({longer:,} s>a, {shorter:,} s<a); see SS by length"
-            )
+            yield words.get("unequal", longer=longer, shorter=shorter)
     yield from _moves(estimates)
 
 
 def _moves(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """A caution for each part and score whose SS moves with length."""
     by_length = {
         (each.by["part"], each.by["normalise"], each.by["lengths"]): each for each in estimates if each.measure == SS
     }
     for slope in estimates:
-        if slope.measure != SLOPE or slope.test is None or not slope.test.adjusted <= MOVES:
-            continue
-        where = slope.by["part"], slope.by["normalise"]
-        shares = ", ".join(
-            f"{by_length[*where, name].value:.1f} {said}"
-            for name, said in (("s>a", "where the stereotype has more tokens"), ("s<a", "where it has fewer"))
-            if by_length[*where, name].n
-        )
-        yield f"{where[0]}, score {where[1]}: SS moves with the number of tokens: {shares}"
+        if slope.measure == SLOPE and slope.test is not None and slope.test.adjusted <= MOVES:
+            part, score = slope.by["part"], slope.by["normalise"]
+            found = ((length, by_length[part, score, length]) for length in ("s>a", "s<a"))
+            shares = [(length, each.value) for length, each in found if each.n]
+            yield _WORDS.get("moves", part=part, score=score, shares=shares)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -12,29 +13,31 @@ import polars as pl
 from penchant.engine.methods import METHODS
 from penchant.engine.scorer import SentenceScore
 from penchant.errors import MethodError, one_of
+from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
-from penchant.instruments.stereoset.settings import Name as Name
+from penchant.instruments.stereoset.settings import Name
 from penchant.models.load import LanguageModel
+from penchant.wording.templates import Text
 
 AUTHORS: Name = "stereoset"
 ONE_MASK: Name = "stereoset-one-mask"
+_WORDS = Text.of(Path(__file__).parent).below("cautions")
+_LABELS = ("id", "part", "bias_type", "target", "context", "worded")
 LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}
 """The roles as names of columns have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of scoring: `means` are per token or piece already, so that no normalisation applies, and read sentences
-    with a blank only."""
+    """A way of scoring; `means` have no normalisation, and are of sentences with a blank only."""
 
     name: Name
     means: bool
 
 
 def way_for(name: str | None, model: LanguageModel) -> Way:
-    """The way of that name, by default lp for causal and pll for masked models. Raises MethodError where it does not
-    fit the model."""
+    """The way of that name, by default lp or pll. Raises MethodError where it does not fit the model."""
     fitting: tuple[Name, ...] = (
         ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
     )
@@ -59,18 +62,12 @@ def require_scorable(way: Way, parts: Sequence[Part]) -> None:
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
-    """The clusters that can be scored in a way, and what must be said of the others: a masked model is asked for the
-    fill of the blank by the authors' methods, and not every sentence has one."""
+    """The clusters that can be scored in a way, and a caution about those without a fill that is asked for."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
-    if len(kept) == len(clusters):
-        return kept, ()
-    lost = len(clusters) - len(kept)
-    return kept, (
-        f"{lost} of {len(clusters):,} clusters are left out, because a sentence of theirs has nothing in the place of "
-        f"the blank that {way.name} could score",
-    )
+    told = _WORDS.get("no-fill", n=len(clusters) - len(kept), of=len(clusters), way=way.name)
+    return kept, (told,) if len(kept) < len(clusters) else ()
 
 
 def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFrame:
@@ -79,24 +76,15 @@ def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFra
     model, the mean probability of the fill's pieces with a masked one), its tokens and their natural log-probabilities.
     """
     scores = list(_scores(session, way, clusters))
-    columns: dict[str, pl.Series] = {
-        "id": _text(cluster.id for cluster in clusters),
-        "part": _text(cluster.part for cluster in clusters),
-        "bias_type": _text(cluster.bias_type for cluster in clusters),
-        "target": _text(cluster.target for cluster in clusters),
-        "context": _text(cluster.context for cluster in clusters),
-        "worded": _text(cluster.worded for cluster in clusters),
-    }
+    columns = {label: _text(getattr(cluster, label) for cluster in clusters) for label in _LABELS}
     total = _TOTALS[way.name if session.lm.kind == "masked" else f"{way.name}, causal"]
     for number, role in enumerate(ROLES):
         name, chosen = LETTERS[role], scores[number :: len(ROLES)]
         columns[name] = _text(cluster.sentences[role] for cluster in clusters)
         columns[f"fill_{name}"] = _text(_fill(cluster, role) for cluster in clusters)
-        columns[f"tokens_{name}"] = pl.Series([score.n for score in chosen], dtype=pl.Int32)
+        columns |= score_columns(name, chosen)
+        columns[name] = _text(cluster.sentences[role] for cluster in clusters)
         columns[f"score_{name}"] = pl.Series([total(score) for score in chosen], dtype=pl.Float64)
-        columns[f"pieces_{name}"] = pl.Series([list(score.tokens) for score in chosen], dtype=pl.List(pl.String))
-        values = [[None if v != v else v for v in score.token_logprobs.tolist()] for score in chosen]
-        columns[f"logprobs_{name}"] = pl.Series(values, dtype=pl.List(pl.Float32))
     return pl.DataFrame(columns).with_columns((pl.col("tokens_stereotype") - pl.col("tokens_anti")).alias("difference"))
 
 

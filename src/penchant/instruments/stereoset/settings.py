@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Written
-from penchant.instruments.parameters import File, Given, default_of
+from penchant.instruments.fields import CITED, Table, Written
+from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.stereoset.data import Part
+from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown import OnUnknown
 from penchant.report.no_difference import Scale
 from penchant.tables.documents import distinct
@@ -23,11 +23,10 @@ Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length
 Parts = Part | Annotated[list[Part], Field(min_length=1)]
 
 
-def _each_once(names: Normalisations) -> Normalisations:
-    return distinct(names) if isinstance(names, list) else names
+T = TypeVar("T", bound=str)
 
 
-def _parts_once(names: Parts) -> Parts:
+def _each_once(names: T | list[T] | None) -> T | list[T] | None:
     return distinct(names) if isinstance(names, list) else names
 
 
@@ -40,9 +39,12 @@ class StereoSetSettings(Settings):
         {SS_GAP: 100, LMS_GAP: 100}, "give percentage points, such as 5", 1, "percentage points", ".1f"
     )
 
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence."""
-    part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_parts_once), Written(separator=",")] = (
+    data: Annotated[Given[str, Data], CITED, Table(rows=as_document)] = Field(kw_only=False)
+    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence. In Python, also its
+    keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and sentences, or one for
+    each of the sentences (stereotype, anti-stereotype, unrelated), and optionally part (intra or inter; else intra
+    where the context has BLANK)."""
+    part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_each_once), Written(separator=",")] = (
         default_of(default=list(get_args(Part)))
     )
     """The parts that are measured: `intra` (sentences that fill a blank), `inter` (sentences that follow a context).

@@ -16,18 +16,18 @@ from penchant.instruments.stereoset.estimates import (
     ICAT,
     LENGTHS,
     LMS,
-    LMS_GAP,
+    OVER_CLUSTERS,
+    OVER_TERMS,
     OVERALL,
     SLOPE,
     SS,
-    SS_GAP,
     TARGET,
     TIES,
     UNEQUAL,
     margins,
 )
-from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.instruments.stereoset.scoring import AUTHORS, LETTERS
+from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.records import Result
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell, estimate
@@ -128,8 +128,7 @@ def _gap(result: Result) -> pl.Series:
 
 
 def _read(result: Result) -> pl.DataFrame:
-    """Return the items with the text that is scored of each sentence: by the authors' methods for masked models only
-    what fills the blank."""
+    """Return the items with the text that is scored of each sentence, which for masked models may be the fill alone."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()

@@ -1,0 +1,132 @@
+"""What scored pairs count: differences of scores, credits, their means, and differences of two credits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.instruments.minimal_pairs.fixed import TYPES, few, holding
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.strata import fixed_strata_share
+from penchant.instruments.settings import Settings
+from penchant.records import Estimate, Result
+from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, sign_flip
+from penchant.stats.intervals import accuracy, clustered_mean, on_scale, paired_difference
+from penchant.wording.phrases import Method
+
+Credits = NDArray[np.float64]
+STEREOTYPE = "stereotype score"
+"""What only data sets of stereotypes have."""
+UNIGRAMS, UNSEEN = "unigrams", "unseen"
+"""The columns, by role, of the log-probability of the scored tokens as unigrams, and of how many were never counted."""
+NEUTRAL = "neutral"
+"""The column, by role, of the score of the same tokens without their prefix."""
+TIE = "tie"
+"""The column of items that says what a tie counts, where that is not one half."""
+HALF = 0.5
+"""The accuracy of a model without a preference."""
+ALL = "all"
+"""The split or group that stands for all pairs."""
+
+
+def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
+    """score(acceptable) − score(unacceptable) of every pair under a normalisation."""
+    sides = []
+    for role in ("good", "bad"):
+        score = items[f"score_{role}"].to_numpy()
+        n = items[f"tokens_{role}"].to_numpy()
+        unigrams = items[f"{UNIGRAMS}_{role}"].to_numpy() if how in FREQUENCY else None
+        neutral = items[f"{NEUTRAL}_{role}"].to_numpy() if how in PREFIXED else None
+        sides.append(normalise(score, n, how, unigrams=unigrams, neutral=neutral))
+    difference: NDArray[np.float64] = sides[0] - sides[1]
+    return difference
+
+
+def preferences(items: pl.DataFrame, how: str) -> Credits:
+    """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
+    values: Credits = (np.sign(deltas(items, how)) + 1) / 2
+    return values
+
+
+def credits(items: pl.DataFrame, how: str) -> Credits:
+    """What each pair counts: its preference, but at a tie what the column `TIE` says, if there is one."""
+    values = preferences(items, how)
+    if TIE not in items.columns:
+        return values
+    counted_as: Credits = np.where(values == HALF, items[TIE].to_numpy(), values)
+    return counted_as
+
+
+def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
+    """The cluster of every pair of one data set, and what clusters are: paradigms, or the bias types of stereotypes."""
+    by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
+    return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
+
+
+def pair_of(dataset: str, result: Result) -> tuple[str, str]:
+    """What the sentences A and U are in a data set: of stereotypes none is acceptable."""
+    if not of_stereotypes(result.items, dataset):
+        return "acceptable", "unacceptable"
+    more, less = "more stereotypical", "less stereotypical"
+    return (less, more) if result.signature["acceptable"] == "sent_less" else (more, less)
+
+
+def mean_credit(
+    credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
+) -> Estimate:
+    """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
+    cluster-robust t interval and test over several, of few no narrower than over these as they are. Against one half
+    ties are left out of the binomial test, which is then the sign test."""
+    if len(set(labels)) > 1:
+        over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
+        if not few(labels):
+            return over
+        within = fixed_strata_share(credit, labels, against=HALF if against is None else against, level=level)
+        return holding(over, within if against is not None else replace(within, test=None), labels, noun)
+    estimate = accuracy(credit, level=level)
+    if against is None or not len(credit):
+        return estimate
+    untied = credit[credit != HALF] if against == HALF else credit
+    p = binomial(untied, against)
+    if np.isnan(p):
+        return estimate
+    test = Method("binomial" if len(untied) == len(credit) else "binomial-untied")
+    return held_against(estimate.tested(p, test), against)
+
+
+def stereotyped(frame: pl.DataFrame) -> list[str]:
+    """The data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
+    column = "paradigm" if "paradigm" in frame.columns else "group"
+    if column == "group" and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
+        return scores["dataset"].unique(maintain_order=True).to_list()
+    rows = frame if column == "paradigm" else frame.filter(pl.col("scope") == "paradigm")
+    named = rows.group_by("dataset", maintain_order=True).agg(pl.col(column).is_in(DIRECTIONS).all().alias("of them"))
+    return named.filter("of them")["dataset"].to_list()
+
+
+def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
+    """Whether a data set of such a table is of stereotypes."""
+    return name in stereotyped(frame)
+
+
+def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
+    """Mean credit of `a` minus that of `b` within a group of pairs: Bonett–Price interval and McNemar's mid-p test, or
+    where there are ties a paired t interval and a sign-flip test."""
+    tied = bool(((a == HALF) | (b == HALF)).any())
+    p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
+    estimate = paired_difference(a, b, level=settings.level)
+    return held_against(estimate.tested(p, Method("sign-flip" if tied else "mcnemar")), 0)
+
+
+def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Settings) -> Estimate:
+    """The same over several clusters of pairs, which are a sample: cluster-robust t interval and test, of few clusters
+    no narrower than over these as they are."""
+    if len(set(strata)) < 2:
+        return paired(a, b, settings)
+    total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
+    return on_scale(holding(total, paired(a, b, settings), strata, noun), -1, 1)
