@@ -130,8 +130,11 @@ def _require_frames(described: Instrument, study: Path, model: str, whole: Mappi
     file = probe.find(named, [study.parent]) if isinstance(named, str) else None
     if file is None or file.is_dir():
         return
-    frame = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)
-    given = cast(Any, described.probe)(data=frame, **settings)
+    if file.suffix == ".json":  # one document, whose content is given as it is
+        content = json.loads(file.read_text("utf-8"))
+    else:
+        content = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)
+    given = cast(Any, described.probe)(data=content, **settings)
     key = next(iter(whole))
     result = given.run(model, Run(base=[study.parent]))
     require_same({key: whole[key]}, {key: result}, "a frame in place of a file")
