@@ -16,7 +16,7 @@ from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.stratified import mantel_haenszel_difference
 from penchant.records import Estimate
-from penchant.stats import hypothesis_tests
+from penchant.stats import hypothesis_tests, logistic
 from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
@@ -656,14 +656,15 @@ class TestLogistic:
         assert robust.p == pytest.approx(2 * scipy_stats.t.sf(t, 5), abs=1e-8)
         assert robust.row()["test"] == "Wald t, 5 df"
 
-    def test_what_cannot_be_computed(self) -> None:
+    def test_what_cannot_be_computed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         same = adjusted_accuracy(fit([1, 0, 1], [2, 2, 2]))
         assert math.isnan(same.value) and uncomputed(same) and same.n == 3 and "2" in same.note
         assert uncomputed(length_slope(fit([1, 0, 1], [2, 2, 2])))
         slope = length_slope(fit([1, 0, 1], [0, 0, 0]))
         assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
         assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
-        stopped = fit(RIGHT, LENGTHS, iterations=1)
+        monkeypatch.setattr(logistic, "_MOST_STEPS", 1)
+        stopped = fit(RIGHT, LENGTHS)
         assert math.isnan(stopped.intercept) and stopped.notes == (Note("no-convergence", steps=1),) and stopped.n == 24
 
     def test_extrapolation_is_said(self) -> None:

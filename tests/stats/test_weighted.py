@@ -13,7 +13,7 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from penchant.stats.consistency import cronbach_alpha
-from penchant.stats.crossed_difference import crossed_difference
+from penchant.stats.crossed_mean import crossed_difference
 from penchant.stats.weighted import (
     drawn_totals,
     effective_n,

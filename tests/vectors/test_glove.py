@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 import brute_glove
 import training_text
 from penchant.errors import DataError, MethodError, ModelError
-from penchant.vectors import cooccurrence
-from penchant.vectors.cooccurrence import cooccurrences
-from penchant.vectors.glove import GloVe
+from penchant.vectors import glove
+from penchant.vectors.glove import GloVe, cooccurrences
 from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.token_file import Corpus, Trained, read_tokens
 
@@ -128,7 +127,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 # --- counting -----------------------------------------------------------------------------------------------------
 
 
-def as_table(found: cooccurrence.Cooccurrences) -> dict[tuple[int, int], float]:
+def as_table(found: glove.Cooccurrences) -> dict[tuple[int, int], float]:
     """Both triangles."""
     pairs = [tuple(pair) for pair in found.pairs.tolist()]
     assert pairs == sorted(set(pairs)) and all(i <= j for i, j in pairs)
@@ -161,8 +160,8 @@ def test_counts_against_three_loops(sentences: list[list[int]], window: int, at_
     corpus = Corpus(words, np.bincount(ids, minlength=6), ids, lengths, len(ids), len(lengths))
     expected = brute_glove.cooccurrences(sentences, window)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cooccurrence, "_AT_ONCE", at_once)
-        patch.setattr(cooccurrence, "_SHARES", shares)
+        patch.setattr(glove, "_PAIRS_AT_ONCE", at_once)
+        patch.setattr(glove, "_SHARES", shares)
         assert as_table(cooccurrences(corpus, window)) == pytest.approx(expected, rel=1e-12)
 
 

@@ -22,7 +22,7 @@ from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, t
 from penchant.limits import LARGEST
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
-from penchant.tables.json_rows import end_of_space, json_array, json_lines
+from penchant.tables.json_text import end_of_space, json_array, json_lines
 from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, judgement_texts, refuse_open
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row, whole
