@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import yaml
 
 import penchant as pc
 from penchant.errors import PenchantError
+
+Error = TypeVar("Error", bound=PenchantError)
 
 
 def language_model(directory: Path) -> pc.LanguageModel:
@@ -37,10 +39,14 @@ def write_study(path: Path, models: list[Any], *probes: dict[str, Any], **keys: 
     return write(path, {**content, **keys})
 
 
-def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantError) -> str:
-    """Return the one line of the error that a call raises."""
+def error_of(call: Callable[[], object], kind: type[Error]) -> Error:
+    """Return the error that a call raises, whose message is one line."""
     with pytest.raises(kind) as caught:
         call()
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantError) -> str:
+    """Return the one line of the error that a call raises."""
+    return str(error_of(call, kind))
