@@ -39,6 +39,13 @@ def write_study(path: Path, models: list[Any], *probes: dict[str, Any], **keys: 
     return write(path, {**content, **keys})
 
 
+def succeeded(answer: tuple[int, str, str]) -> tuple[str, str]:
+    """Return standard output and standard error of a command that ended with exit code 0."""
+    code, out, err = answer
+    assert code == 0, err
+    return out, err
+
+
 def error_of(call: Callable[[], object], kind: type[Error]) -> Error:
     """Return the error that a call raises, whose message is one line."""
     with pytest.raises(kind) as caught:
