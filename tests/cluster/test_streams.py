@@ -104,8 +104,8 @@ def test_occurrences_are_the_same_bytes(penchant: Any, machines: Any, tmp_path: 
     for n in range(5):
         part = [f"{line} It was {n}." if n % 2 else line for line in lines[n::2]]
         (tmp_path / f"part{n}.txt").write_text("\n".join(part), "utf-8")
-    made = ("corpus", "extract", tmp_path / "part*.txt", "--data", tmp_path / "c")
-    made += ("--per-word", 5, "--segments", "4,9,>9")
+    sampling = ("--per-word", 5, "--segments", "4,9,>9")
+    made = ("corpus", "extract", tmp_path / "part*.txt", "--data", tmp_path / "c", *sampling)
     here, _ = succeeded(penchant(*made, "-o", tmp_path / "here.parquet"))
     there, _ = succeeded(penchant(*made, "-o", tmp_path / "there.parquet", "--on", machines.address))
     assert here == there

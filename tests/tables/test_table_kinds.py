@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from builders import error_of, write
 from penchant.errors import DataError, MethodError
+from penchant.tables import workbooks
 from penchant.tables.places import find_data
 from penchant.tables.rows import columns, read_labelled, read_models, read_rows
 
@@ -401,7 +402,6 @@ def row_xml(number: object, word: str = "a", cell: object = None) -> str:
         (row_xml("٢"), 1),
         (row_xml(2_000_000_000), 1),
         (row_xml(1_048_577), 1),
-        (row_xml(2) + "<row/>" * 1_100_000, 1_048_576),
         (row_xml(2, cell=5), 2),
         (f'<row r="2">{CELL_XML.format("A", 2, "a")}{CELL_XML.format("A", 2, "b")}</row>', 2),
         (f'<row r="2">{CELL_XML.format("B", 2, "1")}{CELL_XML.format("A", 2, "b")}</row>', 2),
@@ -412,6 +412,12 @@ def row_xml(number: object, word: str = "a", cell: object = None) -> str:
 def test_rows_that_openpyxl_loses_or_makes_up(tmp_path: Path, body: str, row: int) -> None:
     path = sheet_of(tmp_path, body)
     assert error_of(lambda: read_rows(path), DataError).where == f"{path}, sheet 'Table', row {row}"
+
+
+def test_a_sheet_without_end_is_refused_at_its_last_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbooks, "_ROWS", 1_000)
+    path = sheet_of(tmp_path, row_xml(2) + "<row/>" * 1_100)
+    assert error_of(lambda: read_rows(path), DataError).where == f"{path}, sheet 'Table', row 1000"
 
 
 def test_rows_that_are_left_out_of_a_sheet_are_empty(tmp_path: Path) -> None:

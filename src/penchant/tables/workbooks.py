@@ -75,8 +75,12 @@ def _books(data: bytes, file: Path) -> list[Any]:
     except DataError:
         raise
     except Exception as error:  # openpyxl raises whatever its parts do
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+        raise _unreadable(error, file) from error
+
+
+def _unreadable(error: Exception, file: Path) -> DataError:
+    reason = str(error).partition("\n")[0] or type(error).__name__
+    return DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK)
 
 
 def refuse_old(file: Path) -> DataError:
@@ -101,21 +105,15 @@ def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
     except DataError:
         raise
     except Exception as error:  # as in _books: the sheet is parsed while it is read
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+        raise _unreadable(error, file) from error
 
 
 def _value(cell: Any, written: Any, file: Path) -> object:
     value = cell.value
     if value is None:
         if written.value is not None:
-            raise _cell_error(
-                "holds a formula that was never calculated",
-                cell.column - 1,
-                cell.row,
-                file,
-                _RESAVE,
-            )
+            told = "holds a formula that was never calculated"
+            raise _cell_error(told, cell.column - 1, cell.row, file, _RESAVE)
         return ""
     if cell.data_type == "e":
         raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "mend or empty the cell")
