@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import yaml
@@ -16,6 +16,7 @@ Program = Callable[..., tuple[int, str, str]]
 """The fixture `penchant`: runs the program and returns its exit code, standard output and standard error."""
 Zoo = Callable[[str], Path]
 """The fixture `zoo`: the directory of a tiny model."""
+Error = TypeVar("Error", bound=PenchantError)
 
 
 def language_model(directory: Path) -> pc.LanguageModel:
@@ -42,20 +43,24 @@ def write_study(path: Path, models: list[Any], *probes: dict[str, Any], **keys: 
     return write(path, {**content, **keys})
 
 
-def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantError) -> str:
-    """Return the one line of the error that a call raises."""
-    with pytest.raises(kind) as caught:
-        call()
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
 def succeeded(answer: tuple[int, str, str]) -> tuple[str, str]:
     """Return standard output and standard error of a command that ended with exit code 0."""
     code, out, err = answer
     assert code == 0, err
     return out, err
+
+
+def error_of(call: Callable[[], object], kind: type[Error]) -> Error:
+    """Return the error that a call raises, whose message is one line."""
+    with pytest.raises(kind) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def refusal(call: Callable[[], object], kind: type[PenchantError] = PenchantError) -> str:
+    """Return the one line of the error that a call raises."""
+    return str(error_of(call, kind))
 
 
 def contents(folder: str | Path) -> dict[str, bytes]:

@@ -140,6 +140,10 @@ def changed(content: Files) -> dict[str, bytes]:
     }
 
 
+def _entry(path: str, data: bytes) -> dict[str, Any]:
+    return {"type": "file", "path": path, "size": len(data), "oid": git_hash(data)}
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     hub: Hub
@@ -201,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         repository = self.hub.repositories[name]
         commit = repository.find(revision)
         if commit is None:
-            self._answer(404, b"", {"X-Error-Code": "RevisionNotFound", "X-Error-Message": "Invalid rev id"})
+            self._missing("RevisionNotFound")
             return
         siblings: list[dict[str, Any]] = []
         for file, data in repository.commits[commit].items():
@@ -211,7 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
                 sibling["lfs"] = {"sha256": digest, "size": len(data), "pointerSize": 130}
             siblings.append(sibling)
         info = {"id": name, "modelId": name, "sha": commit, "private": bool(repository.token), "tags": []}
-        self._answer(200, json.dumps({**info, "siblings": siblings}).encode(), {"Content-Type": "application/json"})
+        self._json({**info, "siblings": siblings})
 
     def _tree(self, name: str, revision: str, folder: str) -> None:
         if self._refused(name, content=False):
@@ -225,16 +229,11 @@ class _Handler(BaseHTTPRequestHandler):
         files = files if whole else {file: data for file, data in files.items() if file.removeprefix(prefix) in below}
         entries: list[dict[str, Any]] = [{"type": "directory", "path": path, "oid": "0" * 40} for path in folders]
         entries = [] if whole else entries
-        entries += [
-            {"type": "file", "path": file, "size": len(data), "oid": git_hash(data)}
-            for file, data in files.items()
-            if file.startswith(prefix)
-        ]
-        code = "EntryNotFound" if commit else "RevisionNotFound"
+        entries += [_entry(file, data) for file, data in files.items() if file.startswith(prefix)]
         if entries:
-            self._answer(200, json.dumps(entries).encode(), {"Content-Type": "application/json"})
+            self._json(entries)
         else:
-            self._answer(404, b"", {"X-Error-Code": code, "X-Error-Message": "not found"})
+            self._missing("EntryNotFound" if commit else "RevisionNotFound")
 
     def _paths(self, name: str, revision: str) -> None:
         """What is at some paths of a commit."""
@@ -243,16 +242,16 @@ class _Handler(BaseHTTPRequestHandler):
             return
         commit = self.hub.repositories[name].find(revision)
         if commit is None:
-            self._answer(404, b"", {"X-Error-Code": "RevisionNotFound", "X-Error-Message": "Invalid rev id"})
+            self._missing("RevisionNotFound")
             return
-        files, entries = self.hub.repositories[name].commits[commit], []
+        files = self.hub.repositories[name].commits[commit]
+        entries: list[dict[str, Any]] = []
         for path in form.get("paths", []):
             if path in files:
-                data = files[path]
-                entries.append({"type": "file", "path": path, "size": len(data), "oid": git_hash(data)})
+                entries.append(_entry(path, files[path]))
             elif any(file.startswith(f"{path}/") for file in files):
                 entries.append({"type": "directory", "path": path, "oid": "0" * 40})
-        self._answer(200, json.dumps(entries).encode(), {"Content-Type": "application/json"})
+        self._json(entries)
 
     def _resolve(self, name: str, rest: str, kind: str) -> None:
         if self._refused(name, content=True):
@@ -262,10 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
         found = ((repository.find("/".join(parts[:at])), "/".join(parts[at:])) for at in range(1, len(parts)))
         commit, file = next(((commit, file) for commit, file in found if commit), (None, ""))
         if commit is None:
-            self._answer(404, b"", {"X-Error-Code": "RevisionNotFound", "X-Error-Message": "Invalid rev id"})
+            self._missing("RevisionNotFound")
         elif file not in repository.commits[commit]:
-            missing = {"X-Error-Code": "EntryNotFound", "X-Error-Message": "Entry not found"}
-            self._answer(404, b"", {**missing, "X-Repo-Commit": commit})
+            self._missing("EntryNotFound", {"X-Repo-Commit": commit})
         else:
             data = repository.commits[commit][file]
             headers = {"X-Repo-Commit": commit, "ETag": f'"{git_hash(data)}"'}
@@ -309,6 +307,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.hub.closing.wait(_LONGEST)
         self.close_connection = kind in ("silent", "cut", "restarted")
+
+    def _json(self, content: object) -> None:
+        self._answer(200, json.dumps(content).encode(), {"Content-Type": "application/json"})
+
+    def _missing(self, code: str, headers: Mapping[str, str] | None = None) -> None:
+        self._answer(404, b"", {"X-Error-Code": code, "X-Error-Message": "not found", **(headers or {})})
 
     def _answer(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)

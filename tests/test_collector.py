@@ -93,17 +93,9 @@ def test_an_extraction_with_stimuli_of_a_file_imports_no_instrument(tmp_path: Pa
     lists = "".join(f"  l{name}: {{words: [{word}]}}\n" for name, word in zip("XYAB", "abcd", strict=True))
     sets = "language: en\nlists:\n" + lists + "categories:\n  all: {X: lX, Y: lY, A: lA, B: lB}\n"
     (tmp_path / "set.yaml").write_text(sets, "utf-8")
-    given: list[str | Path] = [
-        "corpus",
-        "extract",
-        tmp_path / "text.txt",
-        "-o",
-        tmp_path / "out.parquet",
-        "--workers",
-        "1",
-        "--data",
-    ]
+    extract = ("corpus", "extract", tmp_path / "text.txt", "--workers", "1", "-o")
     watched = "polars penchant.instruments.base"
-    assert ended(watched, *given, tmp_path / "set.yaml") == ["polars", "True"]
-    given[4] = tmp_path / "other.parquet"
-    assert ended(watched, *given, "associations-bn") == ["polars", "penchant.instruments.base", "True"]
+    own = ended(watched, *extract, tmp_path / "out.parquet", "--data", tmp_path / "set.yaml")
+    assert own == ["polars", "True"]
+    bundled = ended(watched, *extract, tmp_path / "other.parquet", "--data", "associations-bn")
+    assert bundled == ["polars", "penchant.instruments.base", "True"]

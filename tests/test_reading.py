@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders import error_of
 from penchant.corpus.reading import Reader
 from penchant.corpus.stimuli import read_stimuli
 from penchant.corpus.suffixes import read_words
@@ -47,10 +48,7 @@ READERS: list[Callable[[Path], object]] = [
 
 
 def refusal(call: Callable[[], object]) -> PenchantError:
-    with pytest.raises(PenchantError) as caught:
-        call()
-    assert "\n" not in str(caught.value)
-    return caught.value
+    return error_of(call, PenchantError)
 
 
 @pytest.mark.parametrize("read", READERS)

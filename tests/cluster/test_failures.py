@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from penchant.cluster.backend import RayBackend
 from penchant.cluster.joining import Place, joined
 from penchant.cluster.pool import Job, Pool
 from penchant.cluster.sending import wanted
-from penchant.cluster.worker import Halving, TooLargeError
+from penchant.cluster.worker import Halving, TooLargeError, Wanted
 from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch
 from penchant.engine.scorer import Scorer, language_model, numbered
@@ -34,29 +36,31 @@ class Bomb:
         return os._exit, (1,)
 
 
-def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> None:
-    place = Place(machines.address, workers=1)
+@contextmanager
+def one_worker(machines: Any, model: Wanted | None = None, cpus: int = 1, **options: Any) -> Iterator[Pool]:
+    """A pool of one worker."""
+    place = Place(machines.address, workers=1, cpus=cpus)
     with joined(place):
-        workers = Pool(place, None)
+        workers = Pool(place, model, **options)
         try:
-            workers.submit(Job("search", (Bomb(), Bomb()), None, lambda _: "the text 'The cat.'"))
-            with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died of it"):
-                workers.collect()
-            assert workers.losses.workers == 2
+            yield workers
         finally:
             workers.close()
+
+
+def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> None:
+    with one_worker(machines) as workers:
+        workers.submit(Job("search", (Bomb(), Bomb()), None, lambda _: "the text 'The cat.'"))
+        with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died of it"):
+            workers.collect()
+        assert workers.losses.workers == 2
 
 
 def test_other_versions_are_refused(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "versions", lambda: {"torch": "1.0"})
-    place = Place(machines.address, workers=1)
-    with joined(place):
-        workers = Pool(place, None)
-        try:
-            with pytest.raises(ClusterError, match=r"node 127\.0\.0\.1: has torch .*, and the process that asks has"):
-                workers.ready()
-        finally:
-            workers.close()
+    told = r"node 127\.0\.0\.1: has torch .*, and the process that asks has"
+    with one_worker(machines) as workers, pytest.raises(ClusterError, match=told):
+        workers.ready()
 
 
 def test_waiting_for_room_is_said(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,14 +69,9 @@ def test_waiting_for_room_is_said(machines: Any, monkeypatch: pytest.MonkeyPatch
     def say(text: str) -> None:
         raise InterruptedError(text)
 
-    place = Place(machines.address, workers=1, cpus=7)
-    with joined(place):
-        workers = Pool(place, None, say=say)
-        try:
-            with pytest.raises(InterruptedError, match="waiting for a worker to start: each needs 7 CPUs"):
-                workers.ready()
-        finally:
-            workers.close()
+    told = "waiting for a worker to start: each needs 7 CPUs"
+    with one_worker(machines, cpus=7, say=say) as workers, pytest.raises(InterruptedError, match=told):
+        workers.ready()
 
 
 def test_a_model_that_only_this_process_has_is_sent(
@@ -82,16 +81,11 @@ def test_a_model_that_only_this_process_has_is_sent(
     monkeypatch.chdir(tmp_path)
     spec = "/proc/self/cwd/tiny"  # which workers, started elsewhere, do not have
     model = language_model(load(spec))
-    place = Place(machines.address, workers=1)
     texts = [(text, white_space_words(text), "") for text in SENTENCES[3:9]]
-    with joined(place):
-        workers = Pool(place, wanted(model, spec))
-        try:
-            workers.ready()
-            assert workers.alive == 1
-            sent = list(Scorer(model, backend=RayBackend(model, workers)).surprisals(texts))
-        finally:
-            workers.close()
+    with one_worker(machines, wanted(model, spec)) as workers:
+        workers.ready()
+        assert workers.alive == 1
+        sent = list(Scorer(model, backend=RayBackend(model, workers)).surprisals(texts))
     for one, other in zip(sent, Scorer(model).surprisals(texts), strict=True):  # with sets of tokens, and entropies
         assert [word.surprisal for word in one] == pytest.approx([word.surprisal for word in other], abs=1e-4)
         assert [word.entropy for word in one] == pytest.approx([word.entropy for word in other], abs=1e-4)

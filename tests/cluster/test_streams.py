@@ -13,6 +13,7 @@ import pytest
 from fsspec import AbstractFileSystem
 
 import penchant as pc
+from builders import succeeded
 from penchant.cluster.shards import texts
 from penchant.corpus.text_files import Block
 
@@ -47,8 +48,8 @@ def test_a_table_a_shard_equals_scores_of_one_machine(
     penchant: Any, machines: Any, zoo: Any, shards: Path, tmp_path: Path
 ) -> None:
     model, out = zoo("gpt2"), tmp_path / "out"
-    code, _, err = penchant("score", "-m", model, shards, "--on", machines.address, "-o", out, "--batch-tokens", "64")
-    assert code == 0, err
+    score = ("score", "-m", model, shards, "--on", machines.address, "-o", out)
+    _, err = succeeded(penchant(*score, "--batch-tokens", "64"))
     assert "90 inputs = 90 scores, in 4 shards" in err
     found = tables(out)
     assert set(found) == {"a.txt", "b.txt.gz", "c.jsonl", "d.parquet"}
@@ -60,12 +61,10 @@ def test_a_table_a_shard_equals_scores_of_one_machine(
         assert found[name].columns == ["record", *here.columns]
     assert json.loads((out / "stream.json").read_text("utf-8"))["status"] == "finished"
 
-    code, _, err = penchant("score", "-m", model, shards, "--on", machines.address, "-o", out)
+    code, _, err = penchant(*score)
     assert code == 2
     assert "already holds scores" in err
-    code, _, err = penchant(
-        "score", "-m", model, shards, "--on", machines.address, "-o", out, "--resume", "--normalise", "mean"
-    )
+    code, _, err = penchant(*score, "--resume", "--normalise", "mean")
     assert code == 2
     assert "its normalise was none and is now mean" in err
 
@@ -105,21 +104,10 @@ def test_occurrences_are_the_same_bytes(penchant: Any, machines: Any, tmp_path: 
     for n in range(5):
         part = [f"{line} It was {n}." if n % 2 else line for line in lines[n::2]]
         (tmp_path / f"part{n}.txt").write_text("\n".join(part), "utf-8")
-    made = (
-        "corpus",
-        "extract",
-        tmp_path / "part*.txt",
-        "--data",
-        tmp_path / "c",
-        "--per-word",
-        5,
-        "--segments",
-        "4,9,>9",
-    )
-    code, here, err = penchant(*made, "-o", tmp_path / "here.parquet")
-    assert code == 0, err
-    code, there, err = penchant(*made, "-o", tmp_path / "there.parquet", "--on", machines.address)
-    assert code == 0, err
+    sampling = ("--per-word", 5, "--segments", "4,9,>9")
+    made = ("corpus", "extract", tmp_path / "part*.txt", "--data", tmp_path / "c", *sampling)
+    here, _ = succeeded(penchant(*made, "-o", tmp_path / "here.parquet"))
+    there, _ = succeeded(penchant(*made, "-o", tmp_path / "there.parquet", "--on", machines.address))
     assert here == there
     assert (tmp_path / "here.parquet").read_bytes() == (tmp_path / "there.parquet").read_bytes()
 

@@ -18,8 +18,8 @@ from penchant.files import safe
 from penchant.instruments.cloze.probe import Cloze
 from penchant.reading import LONGEST_LINE
 from penchant.stats.consistency import RESPONDENTS
+from penchant.stats.intervals import HELD, HELD_ENOUGH
 from penchant.stats.raters import WANTED, mean_over_raters
-from penchant.stats.skewness import ENOUGH, HELD
 from penchant.stats.spread import FEW
 
 DEMO = ("docs/demo.md", "docs/demo.template.md")
@@ -146,7 +146,7 @@ def test_a_rare_kind_of_sentence() -> None:
     )
     assert one / of == 0.05
     assert dict(zip(rest[::2], rest[1::2], strict=True)) == {n: round(100 * HELD[3.2][n]) for n in (20, 40, 60)}
-    assert said(CLOZE, "fewer than {} % of such intervals hold the mean") == [100 * ENOUGH]
+    assert said(CLOZE, "fewer than {} % of such intervals hold the mean") == [100 * HELD_ENOUGH]
 
 
 def test_few_raters() -> None:

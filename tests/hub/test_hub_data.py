@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import penchant as pc
 from answers import Answer, refused
+from builders import succeeded
 from hub_server import Hub, Repository
 from penchant.corpus.reading import stored_parts
 from penchant.corpus.text_files import find_texts
@@ -50,7 +52,7 @@ probes:
 @pytest.fixture
 def pairs(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Repository:
     """A data set on the hub; nothing is known of its branches."""
-    monkeypatch.setattr(hub_data, "_commits", {})
+    forget(monkeypatch)
     repository = hub.repository(f"datasets/{NAME}")
     repository.commit(FILES)
     return repository
@@ -216,23 +218,17 @@ class TestOneLine:
 
 class TestWhereDataAreNamed:
     def test_audit_and_check(self, pairs: Repository, penchant: Penchant) -> None:
-        code, out, err = penchant("audit", f"{SET}/data", "-m", "bundled:modern", "--format", "jsonl")
-        assert code == 0, err
+        out, _ = succeeded(penchant("audit", f"{SET}/data", "-m", "bundled:modern", "--format", "jsonl"))
         assert {row["dataset"]: row["pairs"] for row in map(json.loads, out.splitlines())} == {"one": 2, "two": 1}
-        code, _, err = penchant("check", "-m", "bundled:modern", f"{SET}/data/one.csv")
-        assert code == 0, err
+        succeeded(penchant("check", "-m", "bundled:modern", f"{SET}/data/one.csv"))
 
     def test_rate(self, pairs: Repository, penchant: Penchant, tmp_path: Path) -> None:
         pytest.importorskip("starlette")
-        code, _, err = penchant(
-            "rate", f"{SET}/data/one.csv", "-o", "r.sqlite", "--raters", "a", "--html", tmp_path / "pages"
-        )
-        assert code == 0, err
+        rate = ("rate", f"{SET}/data/one.csv", "-o", "r.sqlite", "--raters", "a")
+        succeeded(penchant(*rate, "--html", tmp_path / "pages"))
         assert any("The cats sleep." in page.read_text("utf-8") for page in (tmp_path / "pages").iterdir())
 
     def test_python(self, pairs: Repository) -> None:
-        import penchant as pc
-
         assert len(read_pairs(f"{SET}/data/one.csv").items) == 2
         result = pc.MinimalPairs(data=f"{SET}/data/*.csv", resamples=100).run(pc.load("bundled:modern"))
         assert result.signature["hub"] == f"{NAME}@{main(pairs)}"
@@ -243,14 +239,10 @@ class TestWhereDataAreNamed:
         some = next(place.iterdir())
         inside = {f"sets/{some.name}/{file.name}": file.read_bytes() for file in some.iterdir() if file.is_file()}
         pairs.commit({**FILES, **inside})
-        import penchant as pc
-
         named = pc.SEAT(data=f"{SET}/sets/{some.name}").files([])
         assert [file.read_bytes() for file in named] == [file.read_bytes() for file in pc.SEAT(data=some).files([])]
 
     def test_a_local_copy_gives_the_same_numbers(self, pairs: Repository, tmp_path: Path) -> None:
-        import penchant as pc
-
         shutil.copy(fetched(f"{SET}/data/one.csv")[0], tmp_path / "one.csv")
         model = pc.load("bundled:modern")
         here, there = (
@@ -305,15 +297,12 @@ class TestStudies:
 
         pairs.commit(MOVED)
         forget(monkeypatch)
-        code, _, err = penchant(
-            "run", "s.yaml", "-o", "out", "--resume", "-m", "bundled:modern", "-m", "bundled:early-modern"
-        )
-        assert code == 0, err
+        models = ("-m", "bundled:modern", "-m", "bundled:early-modern")
+        succeeded(penchant("run", "s.yaml", "-o", "out", "--resume", *models))
         again = next(tmp_path.glob("out/minimal-pairs/*early-modern/signature.txt")).read_text("utf-8")
         assert f"|hub:{NAME}@{first}" in again.splitlines()[0]
 
-        code, _, err = penchant("run", "s.yaml", "-o", "out", "--rerun")
-        assert code == 0, err
+        succeeded(penchant("run", "s.yaml", "-o", "out", "--rerun"))
         manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
         assert manifest["hub"] == {f"{NAME}@main": main(pairs)} != {f"{NAME}@main": first}
 
@@ -325,6 +314,5 @@ class TestStudies:
         hub.go()
         forget(monkeypatch)
         asked = len(hub.requests)
-        code, _, err = penchant("run", "s.yaml", "-o", "out", "--resume")
-        assert code == 0, err
+        succeeded(penchant("run", "s.yaml", "-o", "out", "--resume"))
         assert len(hub.requests) == asked

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from penchant.errors import DataError
-from penchant.stats.crossed_contrast import contrast
+from penchant.stats.crossed_mean import contrast
 
 
 def test_by_hand() -> None:

@@ -18,7 +18,7 @@ from penchant.instruments.values.probe import Rated, Values
 from penchant.instruments.values.represented import FROM_SURVEY, REPRESENTATIVE
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate, Signature
-from penchant.stats.crossed_difference import crossed_difference
+from penchant.stats.crossed_mean import crossed_difference
 
 Array = NDArray[np.float64]
 SCALE = (1.0, 5.0)

@@ -345,13 +345,9 @@ class TestValenceBins:
         assert valence_bins(result, weak=0.3).tolist() == [0, -0.5, 0]
         assert valence_bins(result, significant=1, weak=0, strong=0.3).tolist() == [0.5, -1, 0]
         assert valence_bins(result, significant=0, weak=0).tolist() == [0.5, -0.5, 0]
-        for wrong in (-1, math.nan):
+        for name, wrong in itertools.product(("significant", "strong", "weak"), (-1, math.nan)):
             with pytest.raises(MethodError):
-                valence_bins(result, significant=wrong)
-            with pytest.raises(MethodError):
-                valence_bins(result, strong=wrong)
-            with pytest.raises(MethodError):
-                valence_bins(result, weak=wrong)
+                valence_bins(result, **{name: wrong})
 
 
 # The bootstrapped mean --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.strata import mantel_haenszel_difference
 from penchant.records import Estimate
-from penchant.stats import hypothesis_tests
+from penchant.stats import hypothesis_tests, logistic
 from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
@@ -382,40 +383,31 @@ class TestHolm:
 
 Table = tuple[tuple[int, int], tuple[int, int]]  # (right, wrong) of the exposed, (right, wrong) of the others
 
+
+def tables(text: str) -> list[Table]:
+    """Four counts a table."""
+    numbers = [[int(n) for n in row.split()] for row in text.split("|")]
+    return [((a, b), (c, d)) for a, b, c, d in numbers]
+
+
 # Admissions to Berkeley, 1973, by department: (admitted, rejected) men, women (R's UCBAdmissions).
-BERKELEY: list[Table] = [
-    ((512, 313), (89, 19)),
-    ((353, 207), (17, 8)),
-    ((120, 205), (202, 391)),
-    ((138, 279), (131, 244)),
-    ((53, 138), (94, 299)),
-    ((22, 351), (24, 317)),
-]
+BERKELEY = tables(
+    "512 313 89 19|353 207 17 8|120 205 202 391|138 279 131 244|53 138 94 299|22 351 24 317",
+)
 
 # Tuberculosis after BCG, 13 trials: (cases, others) vaccinated, not vaccinated (metafor's dat.bcg).
-VACCINE: list[Table] = [
-    ((4, 119), (11, 128)),
-    ((6, 300), (29, 274)),
-    ((3, 228), (11, 209)),
-    ((62, 13536), (248, 12619)),
-    ((33, 5036), (47, 5761)),
-    ((180, 1361), (372, 1079)),
-    ((8, 2537), (10, 619)),
-    ((505, 87886), (499, 87892)),
-    ((29, 7470), (45, 7232)),
-    ((17, 1699), (65, 1600)),
-    ((186, 50448), (141, 27197)),
-    ((5, 2493), (3, 2338)),
-    ((27, 16886), (29, 17825)),
-]
+VACCINE = tables(
+    "4 119 11 128|6 300 29 274|3 228 11 209|62 13536 248 12619|33 5036 47 5761|180 1361 372 1079|8 2537 10 619"
+    "|505 87886 499 87892|29 7470 45 7232|17 1699 65 1600|186 50448 141 27197|5 2493 3 2338|27 16886 29 17825"
+)
 
 
-def unfold(tables: list[Table]) -> tuple[list[float], list[bool], list[int]]:
+def unfold(strata_tables: list[Table]) -> tuple[list[float], list[bool], list[int]]:
     """Counts as one credit, exposure and stratum per item."""
     credit: list[float] = []
     exposed: list[bool] = []
     strata: list[int] = []
-    for stratum, table in enumerate(tables):
+    for stratum, table in enumerate(strata_tables):
         for side, (right, wrong) in zip((True, False), table, strict=True):
             credit += share(right, right + wrong)
             exposed += [side] * (right + wrong)
@@ -450,8 +442,8 @@ class TestMantelHaenszel:
 
     def test_by_hand(self) -> None:
         # Weights 2·2/4 = 1 and 2·4/6 = 4/3; differences 1 − ½ = ½ and ½ − ¼ = ¼: (½ + ⅓)/(7/3) = 5/14.
-        tables: list[Table] = [((2, 0), (1, 1)), ((1, 1), (1, 3))]
-        found = mantel_haenszel_difference(*unfold(tables))
+        own: list[Table] = [((2, 0), (1, 1)), ((1, 1), (1, 3))]
+        found = mantel_haenszel_difference(*unfold(own))
         assert found.value == pytest.approx(5 / 14, rel=1e-12)
         # Shares 3/7 and 4/7; moves 3/7·(1/7)/(4/7) = 3/28 and 4/7·(−3/28)/(3/7) = −1/7; error √(½(9 + 16)/784).
         t = (5 / 14) / math.sqrt(0.5 * 25 / 784)
@@ -460,21 +452,16 @@ class TestMantelHaenszel:
 
     def test_strata_with_one_exposed_item_have_a_spread(self) -> None:
         """Greenland and Robins' variance within strata is 0 for n₁ = 1, and made an interval of no width."""
-        tables: list[Table] = [((1, 0), (3, 0)), ((1, 0), (2, 1)), ((0, 1), (0, 4))]
-        found = mantel_haenszel_difference(*unfold(tables))
+        own: list[Table] = [((1, 0), (3, 0)), ((1, 0), (2, 1)), ((0, 1), (0, 4))]
+        found = mantel_haenszel_difference(*unfold(own))
         assert found.low < -0.1 < found.value < 0.5 < found.high
 
     def test_one_sided_strata_are_left_out_and_counted(self) -> None:
         credit, exposed, strata = unfold([*BERKELEY[:3], ((4, 1), (0, 0)), ((0, 0), (0, 9))])
         found = mantel_haenszel_difference(credit, exposed, strata)
         alone = mantel_haenszel_difference(*unfold(BERKELEY[:3]))
-        assert (found.value, found.low, found.high, found.p, found.n) == (
-            alone.value,
-            alone.low,
-            alone.high,
-            alone.p,
-            alone.n,
-        )
+        numbers_of = attrgetter("value", "low", "high", "p", "n")
+        assert numbers_of(found) == numbers_of(alone)
         assert "2 of 5 strata lack a side (14 items left out)" in found.note
 
     def test_one_stratum_is_the_plain_comparison(self) -> None:
@@ -492,12 +479,9 @@ class TestMantelHaenszel:
         assert flat.value == 0 and uncomputed(flat) and math.isnan(flat.p) and "no test" in flat.note
 
     def test_refusals(self) -> None:
-        with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [True], ["a", "a"])
-        with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [0.5, 1], ["a", "a"])
-        with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [True, False], ["a"])
+        for exposed, strata in (([True], ["a", "a"]), ([0.5, 1], ["a", "a"]), ([True, False], ["a"])):
+            with pytest.raises(DataError):
+                mantel_haenszel_difference([1, 0], exposed, strata)
 
 
 # Six clusters of four items; within a cluster the credits are much alike.
@@ -505,6 +489,7 @@ LENGTHS: list[float] = [-2, -1, 0, 1, 0, 1, 2, 3, -3, -1, 0, 2, -2, 0, 1, 4, -1,
 RIGHT = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1]
 GROUPS = np.repeat(np.arange(6), 4)
 ROBUST_SLOPE = 0.3228625896
+SHORT, SHORT_RIGHT = [-2, -1, -1, 0, 0, 0, 1, 1, 2, 2, 3, 4], [1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0]
 
 
 def best_firth(x: list[float], y: ArrayLike) -> tuple[float, float]:
@@ -524,39 +509,21 @@ def best_firth(x: list[float], y: ArrayLike) -> tuple[float, float]:
 class TestLogistic:
     # Coefficients and standard errors of firthmodels 0.8.2, FirthLogisticRegression (gtol = xtol = 1e-11).
     @pytest.mark.parametrize(
-        ("x", "y", "intercept", "slope", "intercept_se", "slope_se"),
+        ("x", "y", "expected"),
         [
-            (
-                [-2, -1, -1, 0, 0, 0, 1, 1, 2, 2, 3, 4],
-                [1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0],
-                *(0.9811190710, -0.7833818524, 0.7607409036, 0.4498683565),
-            ),
+            (SHORT, SHORT_RIGHT, (0.9811190710, -0.7833818524, 0.7607409036, 0.4498683565)),
             # Separated, once with a gap: without the penalty the slope is infinite.
-            (
-                [-3, -2, -1, 0, 0, 1, 2, 3],
-                [1, 1, 1, 1, 0, 0, 0, 0],
-                0,
-                -1.0500748383,
-                0.8325544230,
-                0.6510602399,
-            ),
-            ([-3, -2, -1, 1, 2, 3], [1, 1, 1, 0, 0, 0], 0, -0.9384164885, 1.0002941034, 0.5744657661),
-            (LENGTHS, RIGHT, 0.5394646333, -0.4719615670, 0.4526157171, 0.2687310929),
+            ([-3, -2, -1, 0, 0, 1, 2, 3], share(4, 8), (0, -1.0500748383, 0.8325544230, 0.6510602399)),
+            ([-3, -2, -1, 1, 2, 3], share(3, 6), (0, -0.9384164885, 1.0002941034, 0.5744657661)),
+            (LENGTHS, RIGHT, (0.5394646333, -0.4719615670, 0.4526157171, 0.2687310929)),
         ],
     )
     def test_against_another_firth_regression(
-        self,
-        x: list[float],
-        y: list[float],
-        intercept: float,
-        slope: float,
-        intercept_se: float,
-        slope_se: float,
+        self, x: list[float], y: list[float], expected: tuple[float, ...]
     ) -> None:
         found = fit(y, x)
-        assert found.intercept == pytest.approx(intercept, abs=1e-8)
-        assert found.slope == pytest.approx(slope, abs=1e-8)
-        assert (found.intercept_se, found.slope_se) == pytest.approx((intercept_se, slope_se), abs=1e-8)
+        numbers_of = attrgetter("intercept", "slope", "intercept_se", "slope_se")
+        assert numbers_of(found) == pytest.approx(expected, abs=1e-8)
 
     def test_two_by_two_table_adds_one_half_to_each_cell(self) -> None:
         # The saturated model under Firth's penalty is the table with ½ in each cell more (Heinze & Schemper
@@ -656,14 +623,15 @@ class TestLogistic:
         assert robust.p == pytest.approx(2 * scipy_stats.t.sf(t, 5), abs=1e-8)
         assert robust.row()["test"] == "Wald t, 5 df"
 
-    def test_what_cannot_be_computed(self) -> None:
+    def test_what_cannot_be_computed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         same = adjusted_accuracy(fit([1, 0, 1], [2, 2, 2]))
         assert math.isnan(same.value) and uncomputed(same) and same.n == 3 and "2" in same.note
         assert uncomputed(length_slope(fit([1, 0, 1], [2, 2, 2])))
         slope = length_slope(fit([1, 0, 1], [0, 0, 0]))
         assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
         assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
-        stopped = fit(RIGHT, LENGTHS, iterations=1)
+        monkeypatch.setattr(logistic, "_MOST_STEPS", 1)
+        stopped = fit(RIGHT, LENGTHS)
         assert math.isnan(stopped.intercept) and stopped.notes == (Note("no-convergence", steps=1),) and stopped.n == 24
 
     def test_extrapolation_is_said(self) -> None:
@@ -675,12 +643,9 @@ class TestLogistic:
         assert found.value == pytest.approx(0.5) and found.low < 0.3 and found.high > 0.7
 
     def test_refusals(self) -> None:
-        with pytest.raises(DataError):
-            fit([1, 0], [1])
-        with pytest.raises(DataError):
-            fit([1, 0], [1, math.nan])
-        with pytest.raises(DataError):
-            fit([1, 0], [1, 2], clusters=["a"])
+        for x, clusters in (([1], None), ([1, math.nan], None), ([1, 2], ["a"])):
+            with pytest.raises(DataError):
+                fit([1, 0], x, clusters=clusters)
 
 
 @pytest.mark.slow

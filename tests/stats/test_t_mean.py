@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from penchant.report.tables import Number
-from penchant.stats.intervals import t_mean
-from penchant.stats.skewness import HELD
+from penchant.stats.intervals import HELD, t_mean
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
+from penchant.records import Estimate
 from penchant.stats.consistency import cronbach_alpha
-from penchant.stats.crossed_difference import crossed_difference
+from penchant.stats.crossed_mean import crossed_difference
 from penchant.stats.weighted import (
     drawn_totals,
     effective_n,
@@ -106,9 +107,12 @@ def test_alpha_is_that_of_a_weighted_covariance_matrix() -> None:
 def test_a_difference_from_weighted_people_by_hand() -> None:
     rng = np.random.default_rng(1)
     ratings, answers, weights = rng.uniform(2, 4, 6), rng.uniform(1, 5, (40, 6)), rng.lognormal(0, 0.5, 40)
-    own = crossed_difference(
-        ratings, answers, shared=0.02, calibrated=100, level=0.95, scale=(-90.0, 90.0), weights=weights
-    )
+
+    def difference(weights: Array) -> Estimate:
+        given = {"shared": 0.02, "calibrated": 100, "level": 0.95, "scale": (-90.0, 90.0)}
+        return crossed_difference(ratings, answers, **given, weights=weights)  # type: ignore[arg-type]
+
+    own = difference(weights)
     means = np.average(answers, axis=0, weights=weights)
     scores = answers.mean(axis=1)
     middle = np.average(scores, weights=weights)
@@ -118,16 +122,7 @@ def test_a_difference_from_weighted_people_by_hand() -> None:
     assert own.high - own.value == pytest.approx(stats.t.ppf(0.975, 5) * error)
     assert own.p == pytest.approx(2 * stats.t.sf(abs(own.value) / error, 5))
     assert "40 weighted respondents" in own.how
-    few = crossed_difference(
-        ratings,
-        answers,
-        shared=0.02,
-        calibrated=100,
-        level=0.95,
-        scale=(-90.0, 90.0),
-        weights=np.power(50.0, np.arange(40)),
-    )
-    assert "(1 df)" in few.how  # one respondent all but counts alone
+    assert "(1 df)" in difference(np.power(50.0, np.arange(40))).how  # one respondent all but counts alone
 
 
 def test_respondents_are_drawn_with_all_their_answers_and_their_weight() -> None:

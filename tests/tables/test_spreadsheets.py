@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
-from penchant.tables.rows import read_models
+from penchant.tables.rows import checked_models
 from penchant.tables.spreadsheets import for_spreadsheets, guarded, unguarded
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -64,7 +64,7 @@ def test_a_table_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: lis
     shown = for_spreadsheets(frame)
     assert shown["number"].to_list() == [-0.3] * len(texts)
     path.write_text(shown.write_csv(quote_style="non_numeric"), "utf-8", newline="")
-    assert [row.cell or "" for _, row in read_models(path, Cell, guarded=True)] == texts
+    assert [row.cell or "" for _, row in checked_models(path, Cell, guarded=True)[0]] == texts
 
 
 def test_names_of_columns_are_guarded_too() -> None:
@@ -73,4 +73,4 @@ def test_names_of_columns_are_guarded_too() -> None:
 
 def test_only_csv_is_guarded(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"name": "a", "cell": "\'=1"}\n')
-    assert [row.cell for _, row in read_models(tmp_path / "x.jsonl", Cell, guarded=True)] == ["'=1"]
+    assert [row.cell for _, row in checked_models(tmp_path / "x.jsonl", Cell, guarded=True)[0]] == ["'=1"]

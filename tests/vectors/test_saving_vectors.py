@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from builders import refusal
 from penchant import files
 from penchant.errors import ModelError, OutputError
 from penchant.vectors import saving
@@ -22,23 +23,8 @@ from penchant.vectors.token_file import Trained
 
 gensim = pytest.importorskip("gensim.models")
 
-WORDS: tuple[str, ...] = (
-    "the",
-    "Řekla",
-    "ঘর",
-    'a"b',
-    "''",
-    "x,y",
-    "#",
-    "3.14",
-    "-5",
-    "1e5",
-    "\xe9",
-    "e\u0301",
-    "\u09df",
-    "\u09af\u09bc",
-    "😀",
-)
+WORDS: tuple[str, ...] = ("the", "Řekla", "ঘর", 'a"b', "''", "x,y", "#", "3.14", "-5", "1e5")
+WORDS += ("\xe9", "e\u0301", "\u09df", "\u09af\u09bc", "😀")
 WORDS += ("\u200d", "a\\n", "nan", "\ufeff", "\0")
 MISREAD = float.fromhex("0x1.5c87fap-84")
 NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -167,19 +153,14 @@ def test_the_number_both_readers_misread(tmp_path: Path) -> None:
 def test_what_would_not_read_back_is_refused(
     tmp_path: Path, words: tuple[str, ...], matrix: Any, message: str, ending: str
 ) -> None:
-    with pytest.raises(ModelError) as caught:
-        save_vectors(trained(words, matrix), tmp_path / f"v{ending}")
-    assert str(caught.value) == message
+    assert refusal(lambda: save_vectors(trained(words, matrix), tmp_path / f"v{ending}"), ModelError) == message
     assert not list(tmp_path.iterdir())
 
 
 def test_endings_that_are_not_known(tmp_path: Path) -> None:
     for name in ("v.npy", "v", "v.txt.gz"):
-        with pytest.raises(OutputError) as caught:
-            save_vectors(some(), tmp_path / name)
-        ending = Path(name).suffix
-        expected = f"{tmp_path / name}: '{ending}' is not an extension of word vectors — use .txt, .vec, .bin"
-        assert str(caught.value) == expected
+        told = refusal(lambda name=name: save_vectors(some(), tmp_path / name), OutputError)  # type: ignore[misc]
+        assert told.startswith(f"{tmp_path / name}: '{Path(name).suffix}' is not an extension")
     assert not list(tmp_path.iterdir())
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import training_text
+from builders import error_of, write
 from penchant.errors import DataError, MethodError
 from penchant.vectors.token_file import read_tokens
 from penchant.vectors.word2vec import Word2Vec
@@ -21,9 +22,7 @@ gensim = pytest.importorskip("gensim.models")
 
 
 def save(folder: Path, *lines: str) -> Path:
-    path = folder / "tokens.txt"
-    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return path
+    return write(folder / "tokens.txt", "".join(f"{line}\n" for line in lines))
 
 
 def text(sentences: int = 300, seed: int = 0) -> list[list[str]]:
@@ -146,24 +145,19 @@ def test_similar_words_of_english(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("names", "value", "hint"),
     [
-        ({"size": 0}, "size is 0 — it must be 1 or more"),
-        ({"window": 0}, "window is 0 — it must be 1 or more"),
-        ({"min_count": 0}, "min_count is 0 — it must be 1 or more"),
-        ({"epochs": 0}, "epochs is 0 — it must be 1 or more"),
-        ({"negative": 0}, "negative is 0 — it must be 1 or more"),
-        ({"workers": 0}, "workers is 0 — it must be 1 or more"),
-        ({"seed": -1}, "seed is -1 — it must be 0 or more"),
-        ({"seed": 1 << 32}, "seed is 4294967296 — it must be below 4294967296"),
-        ({"sample": -0.1}, "sample is -0.1 — it is a share: 0 (leave none out) to below 1"),
-        ({"sample": 1.0}, "sample is 1.0 — it is a share: 0 (leave none out) to below 1"),
+        ("size window min_count epochs negative workers", 0, "it must be 1 or more"),
+        ("seed", -1, "it must be 0 or more"),
+        ("seed", 1 << 32, "it must be below 4294967296"),
+        ("sample", -0.1, "it is a share"),
+        ("sample", 1.0, "it is a share"),
     ],
 )
-def test_parameters_that_make_no_sense(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(MethodError) as caught:
-        Word2Vec(**wrong)
-    assert str(caught.value) == message
+def test_parameters_that_make_no_sense(names: str, value: Any, hint: str) -> None:
+    for name in names.split():
+        error = error_of(lambda name=name: Word2Vec(**{name: value}), MethodError)  # type: ignore[misc]
+        assert error.message == f"{name} is {value}" and error.hint.startswith(hint)
 
 
 def test_the_largest_seed_works(tmp_path: Path) -> None:

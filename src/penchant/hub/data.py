@@ -1,9 +1,4 @@
-"""Data sets on the hub: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache.
-
-A branch can move, so a revision is turned into a commit once in a process, or in a study once for good (`pinned`), and
-every file is asked for by that commit. What was fetched is there without a network: a file by its name, a directory or
-a pattern if it was listed before, for which the list is kept beside the files.
-"""
+"""Data sets on the hub: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache."""
 
 from __future__ import annotations
 

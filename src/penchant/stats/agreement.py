@@ -1,8 +1,6 @@
-"""Agreement of raters: beyond chance, Krippendorff's α, and raw, as a share.
+"""Agreement of raters: beyond chance, Krippendorff's α, and raw, as a share."""
 
-Implemented here because the package `krippendorff` is under the GPL, which a library under the Apache licence cannot
-impose on its users. The tests compare with that package. Computing all resamples at once is faster, too.
-"""
+# The package `krippendorff` is under the GPL, which a library under the Apache licence cannot impose on its users.
 
 from __future__ import annotations
 
@@ -141,7 +139,8 @@ def _with_interval(
     estimate = replace(estimate, value=value)
     draws = resampled(alphas, pairable, seed=seed, resamples=resamples)
     defined = draws[~np.isnan(draws)]
-    undefined = _undefined(resamples - len(defined), resamples)
+    missing = resamples - len(defined)
+    undefined = Note("resamples-without-alpha", lost=missing, of=resamples) if missing else None
     if not len(defined) or np.ptp(defined) <= 1e-12:
         return estimate.noted(Note("alpha-does-not-vary"), undefined, left_out)
     low, high = percentile(defined, estimate.level)
@@ -159,15 +158,12 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
     """The counts (units, values) and the domain as arrays. Raises DataError or MethodError where they do not fit."""
     if scale not in get_args(Scale):
         raise MethodError(f"there is no scale '{scale}'", hint=f"choose {', '.join(get_args(Scale))}")
-    table, values = as_counts(counts, dimensions=2), _as_domain(domain)
+    table, values = as_counts(counts, dimensions=2), as_values(domain, where="domain")
+    if np.any(np.diff(values) <= 0):
+        raise DataError("the values do not ascend", where="domain", hint="sort them, and the columns of the counts")
     if table.shape[1] != len(values):
         raise DataError(f"{table.shape[1]} columns for {len(values)} values of the domain", where="counts")
     return table, values
-
-
-def _undefined(lost: int, resamples: int) -> Note | None:
-    """The note on resamples without an α; None when there are none."""
-    return Note("resamples-without-alpha", lost=lost, of=resamples) if lost else None
 
 
 def _coincidences(units: Array) -> Array:
@@ -175,13 +171,6 @@ def _coincidences(units: Array) -> Array:
     outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
     matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
     return matrices
-
-
-def _as_domain(domain: ArrayLike) -> Array:
-    values = as_values(domain, where="domain")
-    if np.any(np.diff(values) <= 0):
-        raise DataError("the values do not ascend", where="domain", hint="sort them, and the columns of the counts")
-    return values
 
 
 def _alphas(coincidences: Array, domain: Array, scale: Scale) -> Array:

@@ -82,13 +82,11 @@ def permutation_test(
 ) -> Permutation:
     """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
 
-    Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn at
-    random, without replacement within a partition, and p = (1 + extreme)/(1 + draws), the same in whatever order X and
-    Y are given. `upper` counts partitions with
-    a sum at least as large, as the older tools do; two-sided counts those at least as far from the mean of all
-    partitions. `studentised`: the statistic is Welch's t, which holds the level where the smaller part varies more, too
-    (Janssen 1997; Chung & Romano 2013); of parts of one size the two are the same test, and with a part of one value
-    there is no t. Raises MethodError for an unknown alternative.
+    Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn, and
+    p = (1 + extreme)/(1 + draws), the same in whatever order X and Y are given. `upper` counts partitions with a sum at
+    least as large; two-sided counts those at least as far from the mean of all partitions. `studentised`: the statistic
+    is Welch's t, which holds the level where the smaller part varies more, too (Janssen 1997; Chung & Romano 2013); a
+    part of one value has none. Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
@@ -200,8 +198,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
     """Combine effect sizes, given their variances, by DerSimonian and Laird's method.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
-    effect = Σv·ES/Σv; se = 1/√Σv. (The paper of CEAT misprints W as 1/v and Q with Σ(W·ES)².) Raises DataError for
-    unequal lengths or variances that are not positive.
+    effect = Σv·ES/Σv; se = 1/√Σv. Raises DataError for unequal lengths or variances that are not positive.
     """
     _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")

@@ -15,10 +15,7 @@ ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
 """The share of variance of templates that treat statements differently."""
 RESPONDENTS = 30
-"""Fewer respondents than this have no α: a convention of this package.
-
-How many it takes depends on how alike the items are, too; in simulations α of few respondents was unbiased where
-the items had a large first eigenvalue (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
+"""Fewer respondents than this have no α: a convention (cf. Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
 def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | None = None) -> Estimate:
@@ -29,7 +26,6 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
     0 and means nothing: with fewer than `RESPONDENTS` it is NaN. With `weights` of the rows the variances are weighted,
     and the interval is that of Kish's effective number of rows.
     """
-    name = ALPHA
     table = np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(table).any(axis=1)
     whole, counting = table[known], np.ones(int(known.sum())) if weights is None else weights[known]
@@ -40,15 +36,14 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
     if k < 2 or n < RESPONDENTS or not total > 0:
         few = Note("alpha-few-respondents", least=RESPONDENTS)
         why = Note("alpha-few-items") if k < 2 else few if n < RESPONDENTS else Note("alpha-sums-alike")
-        return Estimate(name, np.nan, n, level=level, notes=present(why, left_out))
+        return Estimate(ALPHA, np.nan, n, level=level, notes=present(why, left_out))
     alpha = k / (k - 1) * (1 - sum(weighted_sd(item, counting) ** 2 for item in whole.T) / total)
     worth = n if weights is None else effective_n(counting)
     df = worth - 1, (worth - 1) * (k - 1)
     low = 1 - (1 - alpha) * scipy.stats.f.ppf((1 + level) / 2, *df)
     high = 1 - (1 - alpha) * scipy.stats.f.ppf((1 - level) / 2, *df)
-    worth_of = None if weights is None else worth
-    method = Method("feldt", items=k, respondents=n, worth=worth_of)
-    return Estimate(name, float(alpha), n, float(low), float(high), level, method, notes=present(left_out))
+    method = Method("feldt", items=k, respondents=n, worth=None if weights is None else worth)
+    return Estimate(ALPHA, float(alpha), n, float(low), float(high), level, method, notes=present(left_out))
 
 
 def variance_shares(table: Array) -> dict[str, Array]:

@@ -1,5 +1,4 @@
-"""What several people judged about the same items, against scores of the items and against each other: items and raters
-are both a sample.
+"""Judgements of the same items by several people, against scores and each other; items and raters are both a sample.
 
 Judgements are an array (raters, items), NaN where a rater judged nothing; every item has a judgement.
 """
@@ -69,12 +68,10 @@ def correlation(
     """Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and the means of what was judged of them.
 
     Interval: percentile bootstrap that draws items and raters, each with replacement and independently of the other
-    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411). Drawn raters are fewer different ones, and the
-    correlation with them is weaker: of 10 raters and 300 items plain percentiles held the truth in 75 of 100 samples.
-    So the resamples are moved on the scale of Fisher's z until their median is what was observed. The truth is the
-    correlation that as many other raters would have; more raters have a stronger one. Resamples without a correlation
-    are left out and counted; where they are a larger share than `most_lost`, nothing is estimated, for the others say
-    little of what was drawn. Raises DataError for NaN or arrays that do not fit.
+    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411), moved on the scale of Fisher's z until its
+    median is what was observed, as drawn raters are fewer different ones. It is for as many other raters. Resamples
+    without a correlation are left out and counted; where they are a larger share than `most_lost`, nothing is
+    estimated. Raises DataError for NaN or arrays that do not fit.
     """
     check_level(level)
     check_resamples(resamples)

@@ -1,9 +1,6 @@
-"""Means, and differences of means, over rows that are crossed: every template with every person and every profession.
+"""Means, and differences of means, over rows that are crossed, such as every template with every profession.
 
-The units of every factor are a sample. The variance of the error is the jackknife's over the units of each factor; what
-two factors share, such as the noise of single rows, is in both, and is taken off the others by the jackknife over the
-units that they cross in (Cameron, Gelbach & Miller 2011, J. Bus. Econ. Stat. 29:238–249, without the terms that may
-make a variance negative).
+The units of every factor are a sample, and each brings a part of the variance of the error.
 """
 
 from __future__ import annotations
@@ -13,9 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 
+from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, Codes, check_level
+from penchant.stats.weighted import effective_n, mean_variance
 from penchant.wording.phrases import Method, Note
 
 Statistic = Callable[[Array], float]
@@ -46,8 +46,11 @@ def crossed(
     """A statistic of crossed rows with a t interval and, where there is a number to test it `against`, a t test; `n` is
     what it is over.
 
-    The degrees of freedom are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). Without an interval, with a note,
-    where a factor has one unit, or where a statistic without one of its units is not defined.
+    The variance is the jackknife's over the units of each factor. What two factors share, such as the noise of single
+    rows, is taken off by the jackknife over the units that they cross in (Cameron, Gelbach & Miller 2011, J. Bus. Econ.
+    Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are Satterthwaite's
+    (1946, Biometrics Bulletin 2:110–114). Without an interval, with a note, where a factor has one unit, or where a
+    statistic without one of its units is not defined.
     """
     check_level(level)
     rows = len(factors[0].unit)
@@ -134,3 +137,115 @@ def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
         return float((sums[0::2][both] / counts[0::2][both] - sums[1::2][both] / counts[1::2][both]).mean())
 
     return statistic
+
+
+# Words by templates ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A difference of means, with the `variance` of its error and the degrees of freedom `df` of that (Satterthwaite
+    1946); NaN where there is one template, or one word in a group, as their spread is then unknown."""
+
+    value: float
+    variance: float
+    df: float
+
+
+def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
+    """The mean of `first` minus that of `second`: scores (templates, words) over the same templates.
+
+    The variance is that of the components of a table of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
+    templates, words of either group, and what is left, which is part of the first. Raises DataError for NaN, for arrays
+    of another shape, and for unequal numbers of templates.
+    """
+    one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
+    if one.ndim != 2 or other.ndim != 2 or not one.size or not other.size or len(one) != len(other):
+        raise DataError(f"expected scores by template and word, got {one.shape} and {other.shape}", where="contrast")
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        raise DataError("a score is NaN or infinite", where="contrast")
+    gaps = np.sort(_means(one, 1) - _means(other, 1))
+    value = float(gaps.mean())
+    if len(gaps) < 2 or one.shape[1] < 2 or other.shape[1] < 2:
+        return Contrast(value, np.nan, np.nan)
+    parts = [(float(gaps.var(ddof=1)) / len(gaps), len(gaps) - 1)]
+    parts += [(_between(side) / side.shape[1], side.shape[1] - 1) for side in (one, other)]
+    variance = sum(part for part, _ in parts)
+    spread = sum(part**2 / df for part, df in parts)
+    return Contrast(value, variance, variance**2 / spread if spread > 0 else np.inf)
+
+
+def _means(scores: Array, axis: int) -> Array:
+    """Means along an axis, summed in sorted order, so that the order of words or templates does not change a bit."""
+    means: Array = np.sort(scores, axis=axis).mean(axis=axis)
+    return means
+
+
+def _between(scores: Array) -> float:
+    """The variance between words of one group, freed of that within words; not below 0."""
+    templates = len(scores)
+    words = _means(scores, 0)
+    middle = float(np.sort(words).mean())
+    rest = scores - words - _means(scores, 1)[:, None] + middle
+    error = float(np.sort((rest**2).ravel()).sum()) / ((templates - 1) * (len(words) - 1))
+    return max(0.0, float(np.sort(words).var(ddof=1)) - error / templates)
+
+
+# Items by people ------------------------------------------------------------------------------------------
+
+
+def crossed_difference(
+    ratings: Array,
+    answers: Array,
+    *,
+    shared: float,
+    calibrated: int,
+    level: float,
+    scale: tuple[float, float],
+    weights: Array | None = None,
+) -> Estimate:
+    """Mean rating minus people's mean over the same items, with a t interval and its test of 0.
+
+    `ratings`: one an item, (items,); `answers`: (people, items), none missing; `shared`: the variance of the mean
+    rating that comes from a calibration on `calibrated` units; `scale`: the ends of the scale of ratings and answers,
+    at whose distance from the interval of people's mean the interval ends. `weights` of people, (people,), None where
+    everybody counts once; they then count as Kish's effective number of people.
+
+    The error has three parts: items (their gaps vary), people (their means vary), and `shared`. t has the fewer degrees
+    of freedom of those of items and people, the cautious choice. What varies within people from item to item counts
+    twice, which is little.
+    """
+    check_level(level)
+    people, n = answers.shape
+    counting = np.ones(people) if weights is None else weights
+    means = answers.mean(axis=0) if weights is None else weights @ answers / weights.sum()
+    gaps = ratings - means
+    estimate = Estimate("", float(np.sort(gaps).mean()), n, level=level)
+    if n < 2 or people < 2:
+        return estimate.noted(Note("one-of-crossed", noun="statements" if n < 2 else "respondents"))
+    parts = np.array([gaps.var(ddof=1) / n, mean_variance(answers.mean(axis=1), counting), shared])
+    error = float(np.sqrt(parts.sum()))
+    if not error > 1e-12 * (scale[1] - scale[0]):
+        return estimate.noted(Note("nothing-varies-no-test"))
+    df = min(n, people) - 1 if weights is None else max(1, min(n, int(effective_n(weights))) - 1)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, df)) * error
+    least, most = _possible(answers, counting, means, scale, df, level)
+    low, high = max(least, estimate.value - reach), min(most, estimate.value + reach)
+    ends = low == least or high == most
+    p = float(2 * scipy.stats.t.sf(abs(estimate.value) / error, df))
+    noun = "respondents" if weights is None else "weighted respondents"
+    method = Method("t-crossed", df=df, statements=n, people=people, noun=noun, neutral=calibrated)
+    found = Estimate("", estimate.value, n, low, high, level, method)
+    return found.tested(p, Method("t-test-same-errors", two_sided=True)).noted(Note("ends-of-survey") if ends else None)
+
+
+def _possible(
+    answers: Array, weights: Array, means: Array, scale: tuple[float, float], df: int, level: float
+) -> tuple[float, float]:
+    """The least and the largest difference of a mean on the scale from people's mean, wherever that lies in its
+    interval."""
+    error = np.sqrt(mean_variance(answers.mean(axis=1), weights) + means.var(ddof=1) / len(means))
+    half = float(scipy.stats.t.ppf((1 + level) / 2, df) * error)
+    mean = float(np.sort(means).mean())
+    low, high = max(scale[0], mean - half), min(scale[1], mean + half)
+    return scale[0] - high, scale[1] - low

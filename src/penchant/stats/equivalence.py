@@ -1,8 +1,4 @@
-"""What "no difference" means: how large a difference could have been found, and whether a smaller one was shown.
-
-Two one-sided tests at the level α show that a difference is smaller than a bound exactly where the interval of level
-1 − 2α lies within ± the bound (Schuirmann 1987), whatever the interval is made of.
-"""
+"""How large a difference a test could have detected, and whether a smaller one was shown (Schuirmann 1987)."""
 
 from __future__ import annotations
 
@@ -21,11 +17,9 @@ _POINTS = 300
 def detectable(low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf) -> float:
     """The smallest difference that a two-sided test with such an interval would find in four cases of five: that of an
     estimate with a t distribution of `df` degrees of freedom (normal by default), whose standard error the width of the
-    interval tells. With few degrees of freedom that width is no better known than the width of the next sample: the
-    power is that of both, drawn independently.
+    interval tells. The power is that of two samples, drawn independently.
 
-    `alpha`: the level of the test, 1 − `level` by default. For one of m tests with Holm's correction the m-th part of
-    that is its first step, at which a difference is found whatever the other tests find. NaN without an interval.
+    `alpha`: the level of the test, 1 − `level` by default. NaN without an interval.
     """
     tail = (1 - level if alpha is None else alpha) / 2
     if math.isinf(df):

@@ -145,10 +145,7 @@ def holm(p: ArrayLike) -> Array:
 
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
     """The same estimates with their p-values adjusted within each family, of which each test has the name and
-    the size. Estimates of family None are unchanged, and a p of NaN is no test.
-
-    An estimate over several others, such as their mean, asks another question than they do: it is no member of their
-    family."""
+    the size. Estimates of family None are unchanged, and a p of NaN is no test."""
     adjusted = list(estimates)
     families: dict[str, list[int]] = {}
     for i, estimate in enumerate(adjusted):

@@ -78,10 +78,8 @@ def valence_bins(
 ) -> Array:
     """Place every word on the points −1, −½, 0, ½, 1, from typical of a to typical of b.
 
-    0 where |z| < `significant` or |delta| < `weak`: in large corpora the most common words differ significantly, but
-    by amounts that mean nothing. Else ±½ where |delta| < `strong`, and ±1 from there on. The defaults of `weak`,
-    log 2, and `strong`, log 10 (odds twice and ten times as high), are a convention of this package.
-    Raises MethodError for a threshold below 0 or NaN.
+    0 where |z| < `significant` or |delta| < `weak`; else ±½ where |delta| < `strong`, and ±1 from there on. The
+    defaults are a convention of this package. Raises MethodError for a threshold below 0 or NaN.
     """
     if not (significant >= 0 and weak >= 0 and strong >= 0):
         raise MethodError(

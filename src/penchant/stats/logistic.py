@@ -1,9 +1,4 @@
-"""Accuracy adjusted for the token-length difference of the pair, by bias-reduced logistic regression.
-
-The log-odds of a right choice have an intercept for every stratum (a paradigm), and either a line in the difference or
-a level of its own for every difference but 0. What happens at 0 follows from the levels without an assumption about
-the form of the curve; the line gives one number for the trend, and `lack_of_fit` tests whether it is one.
-"""
+"""Accuracy adjusted for the token-length difference of the pair, by bias-reduced logistic regression."""
 
 from __future__ import annotations
 
@@ -33,7 +28,7 @@ from penchant.wording.phrases import Method, Note, Notes, present
 FEW_ITEMS = 10
 """Differences that fewer items have share one level with the others of their sign."""
 LACK_OF_FIT = "lack of fit of the line"
-_BISECTIONS = 80
+_BISECTIONS, _MOST_STEPS = 80, 100
 _MOST_KNOWN = 0.99
 
 
@@ -133,7 +128,6 @@ def fit(
     strata: Iterable[Hashable] | None = None,
     clusters: Iterable[Hashable] | None = None,
     levels: bool = False,
-    iterations: int = 100,
 ) -> Fit:
     """Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
@@ -163,7 +157,7 @@ def fit(
     lost = int(np.count_nonzero(~linked))
     left_out = Note("no-link", strata=len(np.unique(strata_codes[~linked])), items=lost) if lost else None
     model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
-    fitted = model.fit(iterations)
+    fitted = model.fit()
     extrapolated = None
     if not np.isnan(fitted.intercept) and not x.min() <= 0 <= x.max():
         extrapolated = Note("extrapolated", low=x.min(), high=x.max())
@@ -235,23 +229,21 @@ class _Model:
 
     @property
     def items(self) -> Array:
-        """The items of every stratum."""
         return group_sums(self.stratum, self.rows.times)
 
     @property
     def terms(self) -> Method:
-        """The terms."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
         kind = Method("term-line") if self.line else Method("term-levels", levels=levels) if levels else None
         intercepts = Method("one-intercept") if strata == 1 else Method("intercepts", strata=strata)
         return Method("terms", intercepts=intercepts, kind=kind) if kind else intercepts
 
-    def fit(self, iterations: int) -> Fit:
+    def fit(self) -> Fit:
         n, strata = int(self.rows.times.sum()), len(self.items)
-        beta = solve(self.rows, iterations)
+        beta = solve(self.rows, _MOST_STEPS)
         if beta is None:
-            return Fit(n, notes=(Note("no-convergence", steps=iterations),))
+            return Fit(n, notes=(Note("no-convergence", steps=_MOST_STEPS),))
         coefficients = self.back @ beta
         logits = self.rows.design @ beta
         at_zero = scipy.special.expit(coefficients[:strata])

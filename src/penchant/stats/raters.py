@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.crossed import SPEARMAN
-from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level, cluster_codes
-from penchant.stats.intervals import within_scale
+from penchant.stats.inputs import Array, as_values, check_lengths, check_level
+from penchant.stats.intervals import in_strata, stratified_variances, stratum_codes, within_scale
 from penchant.stats.weighted import effective_n
 from penchant.wording.phrases import Method, Note, present
 
@@ -27,9 +27,7 @@ WANTED = 5
 
 
 def worth(judged: ArrayLike) -> float:
-    """How many raters who judge alike much some raters are worth, by how much each of them judged: Kish's effective
-    number. Three who judge everything and two who judge next to nothing are worth three; 0 where nobody judged
-    anything."""
+    """The effective number of raters (Kish) by how much each of them judged; 0 where nobody judged anything."""
     weights = np.sort(np.asarray(judged, dtype=np.float64))
     return effective_n(weights) if weights.any() else 0.0
 
@@ -74,10 +72,9 @@ def mean_over_raters(
     beyond which no mean can be; the interval ends there. `judged`: how much each rater judged, by default all alike.
 
     The variance between raters is that of the jackknife over raters, the variance between items that of a stratified
-    mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). Resampling both
-    (Owen 2007, Ann. Appl. Stat. 1:386–411) has no distribution to take percentiles from with two or three raters: of
-    two, it draws three different pairs. The interaction of raters and items is counted in both variances, so that the
-    interval errs on the wide side. Raises DataError for NaN or arrays that do not fit.
+    mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interaction
+    of raters and items is counted in both variances, so that the interval errs on the wide side. Raises DataError for
+    NaN or arrays that do not fit.
     """
     check_level(level)
     array = as_values(values)
@@ -85,17 +82,15 @@ def mean_over_raters(
     if others.ndim != 2 or others.shape[1] != len(array) or not np.isfinite(others).all():
         raise DataError(f"expected a finite number per rater and item, got {others.shape}", where="raters left out")
     items, raters = len(array), len(others)
-    codes = np.zeros(items, dtype=np.intp) if strata is None else cluster_codes(strata, items, where="strata")
+    codes = stratum_codes(strata, items)
     if not items:
         return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
     value = float(np.sort(array).mean())
     if items < 2 or raters < 2:
         few = Note("one-rated", noun=noun) if items < 2 else Note("fewer-than-two-raters")
         return Estimate("mean", value, items, level=level, notes=(few,))
-    if np.bincount(codes).min() < 2:
-        codes = np.zeros_like(codes)
     alike = raters if judged is None else min(worth(judged), raters)
-    parts = [*_between_items(array, codes), (_between_raters(others), max(alike - 1, _LEAST))]
+    parts = [*stratified_variances(in_strata(array, codes)), (_between_raters(others), max(alike - 1, _LEAST))]
     variance = sum(part for part, _ in parts)
     if not variance > (1e-12 * np.abs(array).max()) ** 2:
         return Estimate("mean", value, items, level=level, notes=(Note("neither-differ", noun=noun),))
@@ -118,13 +113,6 @@ def _rough(raters: int, alike: float) -> Note | None:
         return Note("rough-raters", raters=raters, held=held, would_do=WANTED)
     worth_less = alike if f"{alike:.1f}" != f"{raters:.1f}" else None
     return Note("rough-unequal-raters", raters=raters, worth=worth_less, held=held, would_do=WANTED)
-
-
-def _between_items(values: Array, codes: Codes) -> list[tuple[float, float]]:
-    """The variance of a stratified mean: the share of each stratum, with its degrees of freedom."""
-    strata = [np.sort(values[codes == code]) for code in range(codes.max() + 1)]
-    # Sorted, so that the order of strata does not change a bit of the sum.
-    return sorted((len(part) * float(part.var(ddof=1)) / len(values) ** 2, len(part) - 1) for part in strata)
 
 
 def _between_raters(without: Array) -> float:

@@ -25,8 +25,7 @@ def spread_interval(
 
     It is an interval of log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput. Stat. Data
     Anal. 50:775–782, with the trimmed mean as the centre). `noise`: the variance of log s that comes from measuring the
-    values with error, added to it. The interval of a χ² takes values to be normal, and the percentiles of a resampled
-    s lie too low: of nine values it has 8/9 of the variance. NaN for fewer than five values or values that do not vary.
+    values with error, added to it. NaN for fewer than five values or values that do not vary.
     """
     n, z = len(values), float(scipy.stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:

@@ -1,5 +1,4 @@
-"""Respondents who count with survey weights: means, spreads, shares and quantiles, and how many respondents the weights
-are worth.
+"""Means, spreads, shares and quantiles of respondents with survey weights, and the effective number of respondents.
 
 Weights are those of a sample: proportional to how many people a respondent stands for. Variances are those of a sample
 drawn with replacement and linearised (Kish 1965, Survey Sampling; Särndal, Swensson & Wretman 1992, Model Assisted
@@ -60,9 +59,9 @@ def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, flo
     return float(sd * np.exp(-reach)), float(sd * np.exp(reach))
 
 
-def linearised(weights: Array, noun: str = "respondents") -> Method:
+def linearised(weights: Array) -> Method:
     """Describe the interval of a weighted standard deviation."""
-    return Method("weighted-log-sd", units=len(weights), noun=noun, worth=effective_n(weights))
+    return Method("weighted-log-sd", units=len(weights), noun="respondents", worth=effective_n(weights))
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:

@@ -1,8 +1,4 @@
-"""Texts and tables given in Python where others name files: lists, mappings, polars and pandas frames.
-
-A table becomes a file, so that whatever is said of files holds of it: it is checked, cited by its hash,
-and read in one way.
-"""
+"""Texts and tables given in Python where others name files: lists, mappings, frames. A table becomes a file."""
 
 from __future__ import annotations
 
@@ -83,18 +79,15 @@ def _only_column(table: Any, where: str) -> Any:
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
         told = f"{kind(table)} has {'several' if names else 'no'} columns"
-        held = [name for name in names if any(isinstance(cell, str) for cell in table[name])]
-        longest = max(held, key=lambda name: len("".join(filter(_is_text, table[name]))), default=(names or [None])[0])
+        texts = {name: [cell for cell in table[name] if isinstance(cell, str)] for name in names}
+        held = [name for name in names if texts[name]]
+        longest = max(held, key=lambda name: len("".join(texts[name])), default=(names or [None])[0])
         likely = next((name for name in held if str(name).lower() in _TEXTS), longest)
         hint = f"give one of them, as in data[{likely!r}]" if names else "give a text or a list of texts"
         if _is_pandas_frame(table):
             _refuse_index(table, where)
         raise DataError(told, where=where, hint=hint)
     return table[names[0]]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def is_missing(value: object) -> bool:

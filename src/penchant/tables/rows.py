@@ -22,7 +22,7 @@ from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, t
 from penchant.limits import LARGEST
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
-from penchant.tables.json_rows import end_of_space, json_array, json_lines
+from penchant.tables.json_text import end_of_space, json_array, json_lines
 from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, judgement_texts, refuse_open
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row, whole
@@ -82,18 +82,16 @@ def read_models(
     path: str | Path,
     model: type[Model],
     *,
-    guarded: bool = False,
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
-    An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
-    what they stand for. `columns` names those of fields that are called otherwise in the table; `naming` is how a user
-    says so, with FIELD for the field. Raises DataError naming file, line and field, with every other bad cell in its
-    notes.
+    An empty cell of CSV or TSV counts as missing. `columns` names those of fields that are called otherwise in the
+    table; `naming` is how a user says so, with FIELD for the field. Raises DataError naming file, line and field, with
+    every other bad cell in its notes.
     """
-    models, errors = checked_models(path, model, guarded=guarded, columns=columns, naming=naming)
+    models, errors = checked_models(path, model, columns=columns, naming=naming)
     if errors:
         raise together(errors)
     return models
@@ -107,7 +105,8 @@ def checked_models(
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
 ) -> tuple[list[tuple[int, Model]], list[DataError]]:
-    """The same, with the errors instead of raising them, for a caller that has more to check in every row."""
+    """The same, with the errors instead of raising them; where cells are `guarded` against spreadsheets, they are taken
+    as what they stand for."""
     file = Path(path)
     data = _bytes(file)
     numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation, *field.metadata)]

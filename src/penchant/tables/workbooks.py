@@ -5,21 +5,28 @@ from __future__ import annotations
 import datetime
 import difflib
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from xml.parsers import expat
 
 from penchant.errors import DataError, SheetRow, missing_package, shortened
 from penchant.reading import refused_character
 from penchant.tables.row import TITLE, Row, whole
-from penchant.tables.sheet_places import refuse_misplaced
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"
 _LARGEST = 1 << 29
 """The most bytes that a workbook may unpack to."""
 _NO_WORKBOOK = "save it as .xlsx, or as CSV in UTF-8"
+_ROWS, _COLUMNS = 1_048_576, 16_384
+"""The last row and column of a sheet."""
+_CELLS = 1 << 26
+"""The most cells of a sheet, with the empty ones before the last of a row."""
+_CELL = re.compile(r"([A-Z]{1,3})([0-9]+)")
+_RESAVE = "open it in a spreadsheet and save it"
 
 
 def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
@@ -68,8 +75,12 @@ def _books(data: bytes, file: Path) -> list[Any]:
     except DataError:
         raise
     except Exception as error:  # openpyxl raises whatever its parts do
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+        raise _unreadable(error, file) from error
+
+
+def _unreadable(error: Exception, file: Path) -> DataError:
+    reason = str(error).partition("\n")[0] or type(error).__name__
+    return DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK)
 
 
 def refuse_old(file: Path) -> DataError:
@@ -94,21 +105,15 @@ def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
     except DataError:
         raise
     except Exception as error:  # as in _books: the sheet is parsed while it is read
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+        raise _unreadable(error, file) from error
 
 
 def _value(cell: Any, written: Any, file: Path) -> object:
     value = cell.value
     if value is None:
         if written.value is not None:
-            raise _cell_error(
-                "holds a formula that was never calculated",
-                cell.column - 1,
-                cell.row,
-                file,
-                "open it in a spreadsheet and save it",
-            )
+            told = "holds a formula that was never calculated"
+            raise _cell_error(told, cell.column - 1, cell.row, file, _RESAVE)
         return ""
     if cell.data_type == "e":
         raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "mend or empty the cell")
@@ -153,3 +158,57 @@ def _letter(column: int) -> str:
         column, rest = divmod(column - 1, 26)
         letters = chr(ord("A") + rest) + letters
     return letters
+
+
+class _Places:
+    """Goes through the elements of a sheet. Raises ValueError with what is wrong; `row` is where."""
+
+    def __init__(self) -> None:
+        self.row = self.column = self.cells = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Enter an element."""
+        tag = name.rpartition(":")[2]
+        if tag == "row":
+            self._enter(attributes.get("r", str(self.row + 1)))
+        elif tag == "c":
+            self._place(attributes.get("r"))
+
+    def _enter(self, number: str) -> None:
+        before, self.row, self.column = self.row, int(number) if re.fullmatch("[0-9]{1,7}", number) else 0, 0
+        if not 0 < self.row <= _ROWS:
+            self.row = before
+            raise ValueError(f"a row has the number {number[:20]}, and a sheet rows from 1 to {_ROWS:,}")
+        if self.row <= before:
+            raise ValueError(f"the row stands behind row {before}")
+
+    def _place(self, reference: str | None) -> None:
+        column = self.column + 1
+        if reference is not None:
+            match = _CELL.fullmatch(reference)
+            if not match or int(match[2]) != self.row:
+                raise ValueError(f"the row holds the cell {reference[:20]}")
+            column = 0
+            for letter in match[1]:
+                column = 26 * column + ord(letter) - ord("A") + 1
+        if not self.column < column <= _COLUMNS:
+            raise ValueError(f"the cell {reference or column} stands twice, out of order or too far to the right")
+        self.cells += column - self.column
+        self.column = column
+        if self.cells > _CELLS:
+            raise ValueError(f"the sheet has more than {_CELLS:,} cells up to here")
+
+
+def refuse_misplaced(source: IO[bytes], file: Path, sheet: str) -> None:
+    """Raise DataError naming sheet and row for rows or cells that are repeated, out of order or beyond a sheet.
+
+    openpyxl drops those out of order, and fills in those left out, whatever their numbers.
+    """
+    places = _Places()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = places.start
+    try:
+        parser.ParseFile(source)
+    except ValueError as error:
+        where = f"{file}, sheet '{sheet}', row {places.row}"
+        raise DataError(str(error), where=where, hint=_RESAVE) from error

@@ -116,8 +116,13 @@ def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> S
             stream.seek(0)
             if start == b"\x93NUMPY":
                 collected, digest = _numpy(stream, file, vocabulary, digest)
+            elif vocabulary is not None:
+                raise ModelError("a vocabulary goes with .npy; this file has words of its own", where=str(file))
+            elif start.startswith(b"\x1f\x8b"):
+                with gzip.open(stream) as unpacked:
+                    collected = _with_words(cast(BinaryIO, unpacked), file)
             else:
-                collected = _word2vec_or_glove(stream, file, start, vocabulary)
+                collected = _with_words(stream, file)
     except (EOFError, zlib.error) as error:
         raise ModelError(f"the gzip file is damaged or cut short: {error}", where=str(file)) from error
     except DataError as error:
@@ -226,15 +231,6 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
 
 
 # --- word2vec and GloVe -------------------------------------------------------------------------------------------
-
-
-def _word2vec_or_glove(raw: BinaryIO, file: Path, start: bytes, vocabulary: str | Path | None) -> _Collected:
-    if vocabulary is not None:
-        raise ModelError("a vocabulary goes with .npy; this file has words of its own", where=str(file))
-    if start.startswith(b"\x1f\x8b"):
-        with gzip.open(raw) as unpacked:
-            return _with_words(cast(BinaryIO, unpacked), file)
-    return _with_words(raw, file)
 
 
 def _with_words(stream: BinaryIO, file: Path) -> _Collected:

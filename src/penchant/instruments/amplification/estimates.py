@@ -21,7 +21,7 @@ from penchant.instruments.amplification.errors_in_variables import (
 )
 from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.records import Estimate
-from penchant.stats.crossed_contrast import Contrast, contrast
+from penchant.stats.crossed_mean import Contrast, contrast
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import on_scale, t_mean

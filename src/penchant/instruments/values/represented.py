@@ -18,7 +18,7 @@ from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.people import People
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
-from penchant.stats.crossed_difference import crossed_difference
+from penchant.stats.crossed_mean import crossed_difference
 from penchant.stats.weighted import drawn_weights, weighted_shares
 from penchant.wording.phrases import Method, Note, present
 
