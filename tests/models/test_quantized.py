@@ -17,7 +17,7 @@ import zoo as animals
 from penchant.errors import ModelError
 from penchant.models.load import LanguageModel
 from penchant.models.outline import outline
-from penchant.models.quantized import quantization
+from penchant.models.configuration import quantization
 from penchant.study.manifest_records import ModelRecord
 
 Zoo = Callable[[str], Path]
