@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 import brute
-import penchant as pc
 import zoo as tiny
+from builders import language_model
 from fake_backend import FakeBackend
 from penchant.engine.plan import Batch
 from penchant.engine.scorer import Scorer
@@ -63,12 +63,6 @@ def place_of(marked: str) -> Place:
 
 
 PLACES = [place_of(sentence) for sentence in SENTENCES]
-
-
-def language_model(directory: Path) -> pc.LanguageModel:
-    model = pc.load(directory)
-    assert isinstance(model, pc.LanguageModel)
-    return model
 
 
 # The reference ----------------------------------------------------------------------------------------------
@@ -370,9 +364,7 @@ def test_neither_the_window_nor_the_order_makes_an_input_run_twice(zoo: Zoo, tmp
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
 def test_mask_tokens_in_a_text_stay_where_gaps_are_allowed(zoo: Zoo, name: str) -> None:
-    lm = pc.load(zoo(name))
-    assert isinstance(lm, pc.LanguageModel)
-    scorer = Scorer(lm)
+    scorer = Scorer(language_model(zoo(name)))
     model, tokenizer = brute.load(zoo(name))
     text = f"The nurse saw the {tokenizer.mask_token} dog."
     (found,) = scorer.masked([(text, (4, 9), (), "here")], gaps=True)

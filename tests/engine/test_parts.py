@@ -11,9 +11,9 @@ import torch
 
 import brute
 import zoo as tiny
+from builders import language_model
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError
-from penchant.models.load import LanguageModel, load
 
 Zoo = Callable[[str], Path]
 TEXTS = [
@@ -24,9 +24,7 @@ TEXTS = [
 
 
 def scorer(zoo: Zoo, name: str) -> Scorer:
-    model = load(str(zoo(name)))
-    assert isinstance(model, LanguageModel)
-    return Scorer(model)
+    return Scorer(language_model(zoo(name)))
 
 
 def places() -> list[tuple[str, tuple[int, int], str]]:

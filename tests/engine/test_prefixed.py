@@ -15,9 +15,9 @@ import brute
 import penchant as pc
 import zoo as tiny
 from answers import Answer, refused
+from builders import language_model
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError
-from penchant.models.load import LanguageModel, load
 
 Zoo = Callable[[str], Path]
 Penchant = Callable[..., Answer]
@@ -30,9 +30,7 @@ NEUTRAL = "Hello, world!"
 
 
 def scorer(directory: Path) -> Scorer:
-    model = load(str(directory))
-    assert isinstance(model, LanguageModel)
-    return Scorer(model)
+    return Scorer(language_model(directory))
 
 
 def parts(tokenizer: object, prefix: str, text: str) -> tuple[list[int], list[int]]:

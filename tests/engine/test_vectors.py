@@ -27,6 +27,7 @@ from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, PreTra
 
 import penchant as pc
 import zoo as tiny
+from builders import language_model
 from paths import package_file
 from penchant.engine import vector_store as store_module
 from penchant.engine.backends import LocalBackend
@@ -78,11 +79,7 @@ def place_of(marked: str) -> Place:
 PLACES = [place_of(marked) for marked in WORDS]
 
 
-@cache
-def load(directory: Path) -> pc.LanguageModel:
-    model = pc.load(directory)
-    assert isinstance(model, pc.LanguageModel)
-    return model
+load = cache(language_model)
 
 
 @cache
@@ -242,9 +239,7 @@ class TestWords:
             assert least < taken < most
 
     def test_a_bfloat16_model_answers_in_float32(self, zoo: Zoo) -> None:
-        lm = pc.load(zoo("bert"), dtype="bfloat16")
-        assert isinstance(lm, pc.LanguageModel)
-        (vector,) = Scorer(lm).word_vectors([PLACES[0]])
+        (vector,) = Scorer(language_model(zoo("bert"), dtype="bfloat16")).word_vectors([PLACES[0]])
         assert vector.dtype == np.float32
         assert np.abs(vector - word_vectors(zoo("bert"), [PLACES[0]])[0]).max() < 0.2
 
@@ -784,8 +779,7 @@ class TestCollect:
 
     def test_models_formats_layers_and_poolings_share_nothing(self, zoo: Zoo, tmp_path: Path) -> None:
         bert, cased = load(zoo("bert")), load(zoo("bert-cased"))
-        half = pc.load(zoo("bert"), dtype="bfloat16")
-        assert isinstance(half, pc.LanguageModel)
+        half = language_model(zoo("bert"), dtype="bfloat16")
         asked: list[tuple[pc.LanguageModel, tuple[int, ...], Pieces]] = [
             (bert, (-1,), "mean"),
             (cased, (-1,), "mean"),
