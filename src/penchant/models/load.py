@@ -153,12 +153,13 @@ def read_model(
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
         files = WatchedFiles(stamps, partial(source.intact, fingerprint))
-        if source.is_gguf:
-            options["config"] = config  # else the file is parsed once more, which takes seconds
+        options |= (
+            {"config": config} if source.is_gguf else {}
+        )  # else the file is parsed once more, which takes seconds
         quantized = "" if source.is_gguf else quantization(config)
-        weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        weight_options["disable_mmap"] = files.size <= _SMALL or None
-        model, kind, reason, unused = _weights(source, config, weight_options, placing, heard, quantized)
+        safe = None if allow_pickle or source.is_gguf else True
+        options |= {"use_safetensors": safe, "disable_mmap": files.size <= _SMALL or None}
+        model, kind, reason, unused = _weights(source, config, options, placing, heard, quantized)
         _check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
