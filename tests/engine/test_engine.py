@@ -7,6 +7,7 @@ import multiprocessing
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def many_vectors(i: int) -> Vectors:
     ],
 )
 def test_reads_are_taken_a_window_at_a_time(
-    read: Callable[[int], Read], backend: FakeBackend, settings: dict[str, int], least: float, most: float
+    read: Callable[[int], Read], backend: FakeBackend, settings: dict[str, Any], least: float, most: float
 ) -> None:
     """A window is large beside the batches of a card, and holds no more vectors than memory is planned for."""
     stream = Stream(read)

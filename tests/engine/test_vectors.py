@@ -279,7 +279,9 @@ SORTS = ("wordpiece", "wordpiece-lower", "unigram", "byte-bpe")
 
 
 def bengali_tokenizer(sort: str) -> PreTrainedTokenizerFast:
-    texts, told = bengali_corpus(), {"special_tokens": SPECIAL, "show_progress": False}
+    texts = bengali_corpus()
+    told: dict[str, Any] = {"special_tokens": SPECIAL, "show_progress": False}
+    trainer: Any
     if sort.startswith("wordpiece"):
         # Lower-casing takes the accents off, and with them vowel signs: letters of a word go missing.
         tokenizer = tiny.train(

@@ -85,7 +85,8 @@ def test_every_setting_counts(zoo: Zoo, tmp_path: Path, name: str) -> None:
 def test_layers_that_the_configuration_leaves_out(zoo: Zoo, tmp_path: Path, name: str) -> None:
     key = {"gpt2": "n_layer", "distilbert": "n_layers"}.get(name, "num_hidden_layers")
     assert json.loads((zoo(name) / "config.json").read_text("utf-8"))[key] > 1
-    altered(zoo(name), tmp_path / "m", **{key: 1}, layer_types=None)
+    fewer: dict[str, Any] = {key: 1, "layer_types": None}
+    altered(zoo(name), tmp_path / "m", **fewer)
     with pytest.raises(ModelError, match="leaves out"):
         load(tmp_path / "m")
 

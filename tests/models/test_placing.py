@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_a_model_is_loaded_in_parts(zoo: Zoo, name: str, tmp_path: Path, monkeyp
     monkeypatch.setattr(placing, "cards", lambda: {0: 1000})
     monkeypatch.setattr(Placing, "options", lambda *_: options)
     for device in ("auto", "auto+cpu"):
-        assert "have room for 1e-06 GB" in refusal(lambda on=device: _load(zoo(name), device=on), ModelError)  # type: ignore[misc]
+        assert "have room for 1e-06 GB" in refusal(partial(_load, zoo(name), device=device), ModelError)
     monkeypatch.setattr(Placing, "put", lambda _, model: model)
     lm = _load(zoo(name), device="auto")
     assert ModelRecord.of(lm).device == "cpu + disk"
