@@ -153,12 +153,8 @@ def read_model(
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
         files = WatchedFiles(stamps, partial(source.intact, fingerprint))
-        options |= (
-            {"config": config} if source.is_gguf else {}
-        )  # else the file is parsed once more, which takes seconds
         quantized = "" if source.is_gguf else quantization(config)
-        safe = None if allow_pickle or source.is_gguf else True
-        options |= {"use_safetensors": safe, "disable_mmap": files.size <= _SMALL or None}
+        options |= _weight_options(source, config, files, pickled=allow_pickle)
         model, kind, reason, unused = _weights(source, config, options, placing, heard, quantized)
         _check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
@@ -180,6 +176,14 @@ def read_model(
         cautions=heard.cautions,
         files=files,
     )
+
+
+def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
+    """Return what `from_pretrained` must be told of weights. Without the configuration it parses a GGUF file again."""
+    mapped = {"disable_mmap": files.size <= _SMALL or None}
+    if source.is_gguf:
+        return {**mapped, "config": config, "use_safetensors": None}
+    return {**mapped, "use_safetensors": None if pickled else True}
 
 
 def _named(source: Source, name: str | None) -> Source:
