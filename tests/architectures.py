@@ -16,6 +16,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForMaskedLM
 
+from zoo import train
+
 MASKED = """
     albert bert big_bird camembert convbert data2vec-text deberta deberta-v2 distilbert electra ernie esm eurobert
     flaubert fnet funnel gte ibert jina_embeddings_v3 layoutlm longformer megatron-bert mobilebert modernbert mpnet
@@ -66,12 +68,15 @@ _OTHERS: dict[str, dict[str, Any]] = {
 @functools.cache
 def tokenizer() -> Tokenizer:
     """Return a WordPiece tokenizer with BERT's template and its special tokens under the first five numbers."""
-    built = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    built.normalizer = normalizers.BertNormalizer(lowercase=True)
-    built.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    built.decoder = decoders.WordPiece()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    built.train_from_iterator(TEXTS * 3, trainers.WordPieceTrainer(vocab_size=150, special_tokens=special))
+    built = train(
+        models.WordPiece(unk_token="[UNK]"),
+        trainers.WordPieceTrainer(vocab_size=150, special_tokens=special),
+        pre_tokenizers.BertPreTokenizer(),
+        normalizers.BertNormalizer(lowercase=True),
+        decoder=decoders.WordPiece(),
+        texts=TEXTS * 3,
+    )
     built.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )

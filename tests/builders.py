@@ -19,9 +19,9 @@ Zoo = Callable[[str], Path]
 Error = TypeVar("Error", bound=PenchantError)
 
 
-def language_model(directory: Path) -> pc.LanguageModel:
-    """Load a model that scores sentences."""
-    model = pc.load(directory)
+def language_model(directory: Path | str, **options: Any) -> pc.LanguageModel:
+    """Load a model that scores sentences; the options are those of `load`."""
+    model = pc.load(directory, **options)
     assert isinstance(model, pc.LanguageModel)
     return model
 

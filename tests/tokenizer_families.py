@@ -53,6 +53,8 @@ from transformers import (
     XLMRobertaTokenizer,
 )
 
+from zoo import learned, train
+
 TEXTS = {
     "english": 'The old teacher saw 2024 dogs; he said, "Isn\'t it never too late?"',
     "blanks": "The  old   teacher saw\tthe dog.  ",
@@ -89,16 +91,10 @@ def _bpe(
     **settings: Any,
 ) -> dict[str, Any]:
     """What a BPE learns, as keyword arguments of the tokenizer classes."""
-    trained = Tokenizer(models.BPE(unk_token="<unk>"))
-    trained.pre_tokenizer = pre_tokenizer
-    if normalizer is not None:
-        trained.normalizer = normalizer
     trainer = trainers.BpeTrainer(
         vocab_size=size, special_tokens=special, initial_alphabet=alphabet, show_progress=False, **settings
     )
-    trained.train_from_iterator(_CORPUS, trainer)
-    state = json.loads(trained.to_str())["model"]
-    return {"vocab": state["vocab"], "merges": [tuple(merge) for merge in state["merges"]]}
+    return learned(train(models.BPE(unk_token="<unk>"), trainer, pre_tokenizer, normalizer, texts=_CORPUS))
 
 
 def _byte_bpe(split: pre_tokenizers.PreTokenizer | None = None) -> dict[str, Any]:
@@ -149,18 +145,15 @@ def _gemma() -> PreTrainedTokenizerFast:
 
 
 def _unigram(normalizer: normalizers.Normalizer | None) -> list[tuple[str, float]]:
-    trained = Tokenizer(models.Unigram())
-    if normalizer is not None:
-        trained.normalizer = normalizer
-    trained.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
     trainer = trainers.UnigramTrainer(
         vocab_size=400, special_tokens=_SPECIAL, unk_token="<unk>", initial_alphabet=_LETTERS, show_progress=False
     )
-    trained.train_from_iterator(_CORPUS, trainer)
-    learned = [
-        (piece, score) for piece, score in json.loads(trained.to_str())["model"]["vocab"] if piece not in _SPECIAL
+    words = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    vocabulary = json.loads(train(models.Unigram(), trainer, words, normalizer, texts=_CORPUS).to_str())["model"][
+        "vocab"
     ]
-    return [*((token, 0.0) for token in _SPECIAL), *sorted(learned)]
+    pieces = sorted((piece, score) for piece, score in vocabulary if piece not in _SPECIAL)
+    return [*((token, 0.0) for token in _SPECIAL), *pieces]
 
 
 def _xlm_roberta() -> PreTrainedTokenizerFast:
@@ -174,14 +167,13 @@ def _albert() -> PreTrainedTokenizerFast:
 
 
 def _wordpiece(lower: bool) -> PreTrainedTokenizerFast:
-    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trained.normalizer = normalizers.BertNormalizer(lowercase=lower)
-    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    normalizer = normalizers.BertNormalizer(lowercase=lower)
     # Continuations are named first: the trainer numbers them in an order that changes from run to run.
-    letters = sorted(set(trained.normalizer.normalize_str("".join(_LETTERS))) - {" "})
+    letters = sorted(set(normalizer.normalize_str("".join(_LETTERS))) - {" "})
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
     trainer = trainers.WordPieceTrainer(vocab_size=len(special) + 12, special_tokens=special, show_progress=False)
-    trained.train_from_iterator(_CORPUS, trainer)
+    model = models.WordPiece(unk_token="[UNK]")
+    trained = train(model, trainer, pre_tokenizers.BertPreTokenizer(), normalizer, texts=_CORPUS)
     names = {"bos_token": "[CLS]", "eos_token": "[SEP]"}
     return BertTokenizer(vocab=trained.get_vocab(), do_lower_case=lower, **names)
 
@@ -227,8 +219,7 @@ FAMILIES: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "word-ends": _word_ends,
     "characters": _characters,
 }
-MARKED = ("byte-bpe", "byte-bpe-prefix", "byte-bpe-digits", "spaces-added", "sentencepiece-bpe", "sentencepiece-whole",
-          "unigram", "unigram-uncased")  # fmt: skip
+MARKED = tuple(FAMILIES)[:8]
 """Those whose tokens say where a word begins: with these the surprisals of causal models are corrected."""
 WITH_MASK = ("byte-bpe-prefix", "unigram", "unigram-uncased", "wordpiece-cased", "wordpiece-uncased", "characters")
 
@@ -239,30 +230,13 @@ def save(family: str, home: Path, *, causal: bool) -> Path:
     tokenizer.model_max_length = _MAX_TOKENS
     torch.manual_seed(len(family))
     begin = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.cls_token_id
+    sizes = {"vocab_size": len(tokenizer), "max_position_embeddings": _MAX_TOKENS}
+    sizes |= {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
     model: Any
     if causal:
-        model = GPT2LMHeadModel(
-            GPT2Config(
-                vocab_size=len(tokenizer),
-                n_positions=_MAX_TOKENS,
-                n_embd=16,
-                n_layer=2,
-                n_head=2,
-                bos_token_id=begin,
-                eos_token_id=begin,
-            )
-        )
+        model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=begin, eos_token_id=begin))
     else:
-        model = BertForMaskedLM(
-            BertConfig(
-                vocab_size=len(tokenizer),
-                max_position_embeddings=_MAX_TOKENS,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=32,
-            )
-        )
+        model = BertForMaskedLM(BertConfig(**sizes, intermediate_size=32))
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:

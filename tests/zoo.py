@@ -29,12 +29,14 @@ import random
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
+from safetensors.torch import load_file, save_file
 from tokenizers import (
     AddedToken,
     Regex,
@@ -46,41 +48,7 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import (
-    AlbertConfig,
-    AlbertForMaskedLM,
-    AlbertTokenizer,
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-    BertTokenizer,
-    DebertaV2Config,
-    DebertaV2ForMaskedLM,
-    DebertaV2Tokenizer,
-    DistilBertConfig,
-    DistilBertForMaskedLM,
-    ElectraConfig,
-    ElectraForMaskedLM,
-    ElectraForPreTraining,
-    GPT2Config,
-    GPT2LMHeadModel,
-    GPT2Tokenizer,
-    LlamaConfig,
-    LlamaForCausalLM,
-    LlamaTokenizer,
-    MistralConfig,
-    MistralForCausalLM,
-    ModernBertConfig,
-    ModernBertForMaskedLM,
-    PreTrainedModel,
-    PreTrainedTokenizerFast,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    RobertaTokenizer,
-    XLMRobertaConfig,
-    XLMRobertaForMaskedLM,
-    XLMRobertaTokenizer,
-)
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 MASKED = (
     "bert",
@@ -209,6 +177,21 @@ def build(name: str, directory: Path) -> Path:
     return home
 
 
+def altered(
+    model: Path, to: Path, *, weights: Callable[[dict[str, torch.Tensor]], None] | None = None, **config: object
+) -> Path:
+    """Copy a checkpoint, with weights that a function changes in place and other values in its configuration."""
+    shutil.copytree(model, to)
+    if weights is not None:
+        tensors = load_file(to / "model.safetensors")
+        weights(tensors)
+        save_file(tensors, to / "model.safetensors", {"format": "pt"})
+    if config:
+        content = json.loads((to / "config.json").read_text("utf-8"))
+        (to / "config.json").write_text(json.dumps({**content, **config}), "utf-8")
+    return to
+
+
 def _randomise(model: PreTrainedModel, seed: int) -> None:
     """Draw every parameter anew: matrices at 17 times the usual spread, biases off 0, norm gains near 1."""
     generator = torch.Generator().manual_seed(seed)
@@ -228,22 +211,29 @@ def _randomise(model: PreTrainedModel, seed: int) -> None:
 # vocabulary from the file, so the pipeline trained with must be the class's own.
 
 
-def _train(
+def train(
     model: models.Model,
     trainer: trainers.Trainer,
-    pre_tokenizer: pre_tokenizers.PreTokenizer,
+    pre_tokenizer: pre_tokenizers.PreTokenizer | None,
     normalizer: normalizers.Normalizer | None = None,
+    *,
+    decoder: decoders.Decoder | None = None,
+    texts: Iterable[str] | None = None,
 ) -> Tokenizer:
+    """Train a tokenizer on `texts`, or on the corpus of the zoo."""
     tokenizer = Tokenizer(model)
-    tokenizer.pre_tokenizer = pre_tokenizer
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
     if normalizer is not None:
         tokenizer.normalizer = normalizer
-    tokenizer.train_from_iterator(corpus(), trainer)
+    if decoder is not None:
+        tokenizer.decoder = decoder
+    tokenizer.train_from_iterator(corpus() if texts is None else texts, trainer)
     return tokenizer
 
 
-def _learned(trained: Tokenizer) -> dict[str, Any]:
-    """What a BPE learned, as keyword arguments of the tokenizer classes."""
+def learned(trained: Tokenizer) -> dict[str, Any]:
+    """Return what a BPE learned, as keyword arguments of the tokenizer classes."""
     state = json.loads(trained.to_str())["model"]
     return {"vocab": state["vocab"], "merges": [tuple(merge) for merge in state["merges"]]}
 
@@ -258,7 +248,7 @@ def _wordpiece(*, lower: bool) -> PreTrainedTokenizerFast:
     # The trainer numbers continuations in an order that changes from run to run and ranks equal pieces by
     # number; naming them first makes the outcome repeatable.
     letters = sorted(set(normalizer.normalize_str("".join(corpus()))) - {" "})
-    trained = _train(
+    trained = train(
         models.WordPiece(unk_token="[UNK]"),
         trainers.WordPieceTrainer(
             vocab_size=400 if lower else 450,
@@ -268,23 +258,16 @@ def _wordpiece(*, lower: bool) -> PreTrainedTokenizerFast:
         pre_tokenizers.BertPreTokenizer(),
         normalizer,
     )
-    return BertTokenizer(vocab=trained.get_vocab(), do_lower_case=lower, model_max_length=MAX_TOKENS)
+    return transformers.BertTokenizer(vocab=trained.get_vocab(), do_lower_case=lower, model_max_length=MAX_TOKENS)
 
 
 def _byte_level(*special: str | AddedToken, normalizer: normalizers.Normalizer | None = None) -> Tokenizer:
-    trained = _train(
-        models.BPE(),
-        trainers.BpeTrainer(
-            vocab_size=600,
-            special_tokens=list(special),
-            initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-            show_progress=False,
-        ),
-        pre_tokenizers.ByteLevel(add_prefix_space=False),
-        normalizer,
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=600, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False
     )
-    trained.decoder = decoders.ByteLevel()
-    return trained
+    pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return train(models.BPE(), trainer, pre_tokenizer, normalizer, decoder=decoders.ByteLevel())
 
 
 def _unigram(
@@ -294,7 +277,7 @@ def _unigram(
     normalizer: normalizers.Normalizer | None = None,
 ) -> list[tuple[str, float]]:
     trainer = trainers.UnigramTrainer(vocab_size=450, special_tokens=special, unk_token=unknown, show_progress=False)
-    trained = _train(models.Unigram(), trainer, pre_tokenizer, normalizer)
+    trained = train(models.Unigram(), trainer, pre_tokenizer, normalizer)
     pieces = {piece for piece, _ in json.loads(trained.to_str())["model"]["vocab"]} - set(special)
     # The trainer's scores change in the third decimal from run to run; shares of the text stay as they are.
     text = "▁".join(["", *corpus()] if normalizer is None else ["", *map(normalizer.normalize_str, corpus())])
@@ -310,12 +293,14 @@ def _spaced_words() -> pre_tokenizers.PreTokenizer:
 
 def _roberta_tokenizer() -> PreTrainedTokenizerFast:
     trained = _byte_level("<s>", "<pad>", "</s>", "<unk>", "<mask>")
-    return RobertaTokenizer(**_learned(trained), mask_token=_lstripped("<mask>"), model_max_length=MAX_TOKENS)
+    return transformers.RobertaTokenizer(
+        **learned(trained), mask_token=_lstripped("<mask>"), model_max_length=MAX_TOKENS
+    )
 
 
 def _xlm_roberta_tokenizer() -> PreTrainedTokenizerFast:
     vocab = _unigram(["<s>", "<pad>", "</s>", "<unk>", "<mask>"], "<unk>", _spaced_words())
-    return XLMRobertaTokenizer(vocab=vocab, mask_token=_lstripped("<mask>"), model_max_length=MAX_TOKENS)
+    return transformers.XLMRobertaTokenizer(vocab=vocab, mask_token=_lstripped("<mask>"), model_max_length=MAX_TOKENS)
 
 
 def _albert_tokenizer() -> PreTrainedTokenizerFast:
@@ -325,7 +310,7 @@ def _albert_tokenizer() -> PreTrainedTokenizerFast:
         _spaced_words(),
         normalizers.Sequence([normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]),
     )
-    return AlbertTokenizer(vocab=vocab, mask_token=_lstripped("[MASK]"), model_max_length=MAX_TOKENS)
+    return transformers.AlbertTokenizer(vocab=vocab, mask_token=_lstripped("[MASK]"), model_max_length=MAX_TOKENS)
 
 
 def _deberta_tokenizer() -> PreTrainedTokenizerFast:
@@ -335,7 +320,7 @@ def _deberta_tokenizer() -> PreTrainedTokenizerFast:
         pre_tokenizers.Metaspace(),
         normalizers.Sequence([normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), normalizers.NFC()]),
     )
-    return DebertaV2Tokenizer(vocab=vocab, model_max_length=MAX_TOKENS)
+    return transformers.DebertaV2Tokenizer(vocab=vocab, model_max_length=MAX_TOKENS)
 
 
 def _modernbert_tokenizer() -> PreTrainedTokenizerFast:
@@ -358,7 +343,7 @@ def _modernbert_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def _gpt2_tokenizer() -> PreTrainedTokenizerFast:
-    return GPT2Tokenizer(**_learned(_byte_level("<|endoftext|>")), model_max_length=MAX_TOKENS)
+    return transformers.GPT2Tokenizer(**learned(_byte_level("<|endoftext|>")), model_max_length=MAX_TOKENS)
 
 
 def _gpt2_no_bos_tokenizer() -> PreTrainedTokenizerFast:
@@ -366,7 +351,7 @@ def _gpt2_no_bos_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def _llama_tokenizer() -> PreTrainedTokenizerFast:
-    trained = _train(
+    trained = train(
         models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True),
         trainers.BpeTrainer(
             vocab_size=650,
@@ -375,7 +360,7 @@ def _llama_tokenizer() -> PreTrainedTokenizerFast:
         ),
         pre_tokenizers.Metaspace(),
     )
-    return LlamaTokenizer(**_learned(trained), add_bos_token=True, model_max_length=MAX_TOKENS)
+    return transformers.LlamaTokenizer(**learned(trained), add_bos_token=True, model_max_length=MAX_TOKENS)
 
 
 def _mistral_tokenizer() -> PreTrainedTokenizerFast:
@@ -403,96 +388,65 @@ _SMALL: dict[str, Any] = {
 }
 
 
-def _ids(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
-    """The configuration's share of what the tokenizer knows."""
-    return {
-        "vocab_size": len(tokenizer),
+def _model(
+    architecture: str,
+    tokenizer: PreTrainedTokenizerFast,
+    *,
+    small: dict[str, Any] = _SMALL,
+    offset: bool = False,
+    wide: bool = False,
+    **settings: Any,
+) -> PreTrainedModel:
+    """A model of a class of transformers and of the `small` sizes. `offset`: positions are counted from behind that of
+    the padding; `wide`: the head has rows that stand for no token, up to a multiple of 64."""
+    cls = getattr(transformers, architecture)
+    behind = tokenizer.pad_token_id + 1 if offset else 0
+    ids = {
+        "vocab_size": -(-(len(tokenizer) + 1) // 64) * 64 if wide else len(tokenizer),
         "pad_token_id": tokenizer.pad_token_id,
         "bos_token_id": tokenizer.bos_token_id,
         "eos_token_id": tokenizer.eos_token_id,
-        "max_position_embeddings": MAX_TOKENS,
+        "max_position_embeddings": MAX_TOKENS + behind,
     }
+    model: PreTrainedModel = cls(cls.config_class(**small | ids | settings))
+    return model
 
 
-def _rows(tokenizer: PreTrainedTokenizerFast) -> int:
-    """A vocabulary size rounded up to a multiple of 64: rows of the head that stand for no token."""
-    return -(-(len(tokenizer) + 1) // 64) * 64
-
-
-def _bert(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return BertForMaskedLM(BertConfig(**_SMALL, **_ids(tokenizer)))
-
-
-def _bert_headless(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return BertModel(BertConfig(**_SMALL, **_ids(tokenizer)))
-
-
-def _roberta(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    ids = _ids(tokenizer)
-    ids["max_position_embeddings"] += tokenizer.pad_token_id + 1
-    return RobertaForMaskedLM(RobertaConfig(**_SMALL, **ids, type_vocab_size=1))
-
-
-def _xlm_roberta(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    ids = _ids(tokenizer)
-    ids["max_position_embeddings"] += tokenizer.pad_token_id + 1
-    return XLMRobertaForMaskedLM(XLMRobertaConfig(**_SMALL, **ids, type_vocab_size=1))
-
-
-def _electra_generator(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return ElectraForMaskedLM(ElectraConfig(**_SMALL, **_ids(tokenizer), embedding_size=24))
-
-
-def _electra_discriminator(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return ElectraForPreTraining(ElectraConfig(**_SMALL, **_ids(tokenizer), embedding_size=24))
-
-
-def _albert(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return AlbertForMaskedLM(AlbertConfig(**_SMALL, **_ids(tokenizer), embedding_size=24))
-
-
-def _distilbert(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    config = DistilBertConfig(**_ids(tokenizer), dim=32, n_layers=2, n_heads=4, hidden_dim=64)
-    return DistilBertForMaskedLM(config)
-
-
-def _deberta(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    config = DebertaV2Config(
-        **_SMALL,
-        **_ids(tokenizer) | {"vocab_size": _rows(tokenizer)},
-        relative_attention=True,
-        pos_att_type="c2p|p2c",
-        position_buckets=8,
-        position_biased_input=False,
-        share_att_key=True,
-        norm_rel_ebd="layer_norm",
-    )
-    return DebertaV2ForMaskedLM(config)
+_bert = partial(_model, "BertForMaskedLM")
+_bert_headless = partial(_model, "BertModel")
+_roberta = partial(_model, "RobertaForMaskedLM", offset=True, type_vocab_size=1)
+_xlm_roberta = partial(_model, "XLMRobertaForMaskedLM", offset=True, type_vocab_size=1)
+_electra_generator = partial(_model, "ElectraForMaskedLM", embedding_size=24)
+_electra_discriminator = partial(_model, "ElectraForPreTraining", embedding_size=24)
+_albert = partial(_model, "AlbertForMaskedLM", embedding_size=24)
+_distilbert = partial(_model, "DistilBertForMaskedLM", small={"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64})
+_deberta = partial(
+    _model,
+    "DebertaV2ForMaskedLM",
+    wide=True,
+    relative_attention=True,
+    pos_att_type="c2p|p2c",
+    position_buckets=8,
+    position_biased_input=False,
+    share_att_key=True,
+    norm_rel_ebd="layer_norm",
+)
+_gpt2 = partial(_model, "GPT2LMHeadModel", small={"n_embd": 32, "n_layer": 2, "n_head": 4, "n_inner": 64})
+_llama = partial(_model, "LlamaForCausalLM", num_key_value_heads=2)
+_mistral = partial(_model, "MistralForCausalLM", num_key_value_heads=2, sliding_window=8)
 
 
 def _modernbert(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    config = ModernBertConfig(
-        **_SMALL | {"num_hidden_layers": 3},
-        **_ids(tokenizer) | {"vocab_size": _rows(tokenizer)},
+    return _model(
+        "ModernBertForMaskedLM",
+        tokenizer,
+        wide=True,
+        num_hidden_layers=3,
         cls_token_id=tokenizer.cls_token_id,
         sep_token_id=tokenizer.sep_token_id,
         local_attention=8,
         global_attn_every_n_layers=3,
     )
-    return ModernBertForMaskedLM(config)
-
-
-def _gpt2(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return GPT2LMHeadModel(GPT2Config(**_ids(tokenizer), n_embd=32, n_layer=2, n_head=4, n_inner=64))
-
-
-def _llama(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    return LlamaForCausalLM(LlamaConfig(**_SMALL, **_ids(tokenizer), num_key_value_heads=2))
-
-
-def _mistral(tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:
-    config = MistralConfig(**_SMALL, **_ids(tokenizer), num_key_value_heads=2, sliding_window=8)
-    return MistralForCausalLM(config)
 
 
 _Recipe = tuple[Callable[[], PreTrainedTokenizerFast], Callable[[PreTrainedTokenizerFast], PreTrainedModel]]

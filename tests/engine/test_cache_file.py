@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,17 +17,25 @@ from penchant.models import cache_file
 from penchant.models.cache_file import unusable
 
 
-def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
-    path = tmp_path / "cache.sqlite"
+@contextmanager
+def held(path: Path, seconds: float) -> Iterator[None]:
+    """Hold a cache for so many seconds, or to the end of the block."""
     Cache(path, "m", "float32").close()
     with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        free = threading.Timer(1, lambda: other.execute("COMMIT"))
+        free = threading.Timer(seconds, lambda: other.execute("COMMIT"))
         free.start()
-        with pytest.warns(CacheWarning) as said:
-            Cache(path, "m", "float32").close()
-        free.join()
+        try:
+            yield
+        finally:
+            free.cancel()
+            free.join()
+
+
+def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
+    with held(tmp_path / "c", 1), pytest.warns(CacheWarning) as said:
+        Cache(tmp_path / "c", "m", "float32").close()
     assert len(said) == 1
 
 
@@ -38,12 +46,8 @@ def test_the_program_says_once_that_it_waits(
     monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
     ask = ("fill", "-m", "bundled:modern", "The [MASK] king.", "--cache", "held.sqlite")
     right = penchant(*ask)
-    with closing(sqlite3.connect(tmp_path / "held.sqlite", isolation_level=None, check_same_thread=False)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        free = threading.Timer(1, lambda: other.execute("COMMIT"))
-        free.start()
+    with held(tmp_path / "held.sqlite", 1):
         code, out, err = penchant(*ask)
-        free.join()
     assert (code, out) == right[:2], err
     assert err.count("held.sqlite") == 1
 
@@ -52,12 +56,8 @@ def test_a_file_that_is_held_for_long_is_an_error_of_the_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_file, "PATIENCE", 0.01)
-    path = tmp_path / "cache.sqlite"
-    Cache(path, "m", "float32").close()
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.warns(CacheWarning), pytest.raises(CacheError) as refused:
-            Cache(path, "m", "float32")
+    with held(tmp_path / "c", 60), pytest.warns(CacheWarning), pytest.raises(CacheError) as refused:
+        Cache(tmp_path / "c", "m", "float32")
     assert "delete" not in refused.value.hint
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -28,30 +29,17 @@ def golden(name: str) -> tuple[PreTrainedModel, PreTrainedTokenizerFast]:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("name", "score", "text", "tokens", "total"),
     [
-        ("The traveler lost the souvenir.", -18.014726),
-        ("The keys to the cabinet are on the table.", -13.962686),
-        ("The keys to the cabinet is on the table.", -23.415111),
+        ("bert-base-uncased", brute.pll, "The traveler lost the souvenir.", None, -18.014726),
+        ("bert-base-uncased", brute.pll, "The keys to the cabinet are on the table.", None, -13.962686),
+        ("bert-base-uncased", brute.pll, "The keys to the cabinet is on the table.", None, -23.415111),
+        ("bert-base-uncased", brute.pll_word_l2r, "The traveler lost the souvenir.", None, -32.779836),
+        ("bert-base-cased", brute.pll, "Hello world!", [-6.126739, -5.501766, -0.782497], -12.411025),
+        ("gpt2", brute.lp, "Hello world!", [-8.293947, -6.387562, -1.313867], -15.995376),
     ],
 )
-def test_pll_of_bert_base_uncased(text: str, expected: float) -> None:
-    scores = brute.pll(*golden("bert-base-uncased"), text)
-    assert math.fsum(scores) == pytest.approx(expected, abs=TOLERANCE)
-
-
-def test_pll_word_l2r_of_bert_base_uncased() -> None:
-    scores = brute.pll_word_l2r(*golden("bert-base-uncased"), "The traveler lost the souvenir.")
-    assert math.fsum(scores) == pytest.approx(-32.779836, abs=TOLERANCE)
-
-
-def test_pll_of_bert_base_cased() -> None:
-    scores = brute.pll(*golden("bert-base-cased"), "Hello world!")
-    assert scores == pytest.approx([-6.126739, -5.501766, -0.782497], abs=TOLERANCE)
-    assert math.fsum(scores) == pytest.approx(-12.411025, abs=TOLERANCE)
-
-
-def test_lp_of_gpt2() -> None:
-    scores = brute.lp(*golden("gpt2"), "Hello world!")
-    assert scores == pytest.approx([-8.293947, -6.387562, -1.313867], abs=TOLERANCE)
-    assert math.fsum(scores) == pytest.approx(-15.995376, abs=TOLERANCE)
+def test_published_scores(name: str, score: Any, text: str, tokens: list[float] | None, total: float) -> None:
+    scores = score(*golden(name), text)
+    assert tokens is None or scores == pytest.approx(tokens, abs=TOLERANCE)
+    assert math.fsum(scores) == pytest.approx(total, abs=TOLERANCE)

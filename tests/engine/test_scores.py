@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import brute
 import zoo as tiny
+from builders import language_model
 from penchant.engine.scorer import Scorer, numbered
-from penchant.models.load import LanguageModel, load
 
 Zoo = Callable[[str], Path]
 METHODS = {
@@ -22,12 +22,6 @@ METHODS = {
     "aula": brute.aula,
 }
 BUDGETS = (1, 37, 4096)
-
-
-def language_model(directory: Path) -> LanguageModel:
-    model = load(directory)
-    assert isinstance(model, LanguageModel)
-    return model
 
 
 def agree(found: NDArray[np.float64], expected: list[float], what: str) -> None:

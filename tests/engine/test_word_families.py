@@ -1,14 +1,11 @@
-"""Surprisal of words with twelve families of tokenizers and four languages, each word against plain transformers: one
-forward pass a text, the owner of each token by the characters it covers, and what begins or ends a word by decoding."""
+"""Surprisal of words with twelve families of tokenizers and four languages, each word against plain transformers."""
 
 from __future__ import annotations
 
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -19,6 +16,7 @@ import tokenizer_families as families
 from penchant.engine.scorer import Scorer, language_model
 from penchant.engine.words import WordScore, listed_words, white_space_words
 from tokenizer_families import FAMILIES, MARKED, TEXTS, WITH_MASK, WORDS
+from word_reference import corrected, owners, signs
 
 Saved = Callable[..., Path]
 CASES = [(name, white_space_words(text)) for name, text in TEXTS.items()]
@@ -29,67 +27,6 @@ CASES += [(name, listed_words(TEXTS[name], words, "")) for name, words in WORDS.
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     home = tmp_path_factory.mktemp("families")
     return functools.cache(lambda name, causal: families.save(name, home / f"{name}-{causal}", causal=causal))
-
-
-@dataclass(frozen=True)
-class Signs:
-    """Of each token, by decoding it behind a letter: whether it begins with white space (or is special), and whether it
-    ends in white space."""
-
-    begins: torch.Tensor
-    ends: torch.Tensor
-
-
-def signs(tokenizer: Any, rows: int) -> Signs:
-    (letter,) = tokenizer("a", add_special_tokens=False)["input_ids"][-1:]
-    alone = len(tokenizer.decode([letter]))
-    begins, ends = torch.zeros(rows, dtype=torch.bool), torch.zeros(rows, dtype=torch.bool)
-    for token in range(len(tokenizer)):
-        text = tokenizer.decode([letter, token], clean_up_tokenization_spaces=False)[alone:]
-        begins[token] = token in tokenizer.all_special_ids or text[:1].isspace()
-        ends[token] = text[-1:].isspace()
-    return Signs(begins, ends)
-
-
-def owners(text: str, spans: list[tuple[int, int]], offsets: list[tuple[int, int]]) -> list[set[int]]:
-    """The words that each token holds a part of; a token of white space belongs to the next word, if there is one."""
-    inside = [{w for w, (s, e) in enumerate(spans) for i in range(*o) if s <= i < e} for o in offsets]
-    for i in reversed(range(len(inside))):
-        if not inside[i] and i + 1 < len(inside):
-            inside[i] = {min(inside[i + 1])} if inside[i + 1] else set()
-    return inside
-
-
-def corrected(model: Any, tokenizer: Any, text: str, spans: list[tuple[int, int]], sign: Signs | None) -> list[float]:
-    """Σ s(piece) − B(before) + B(behind), without B where there are no signs, no white space, or where the token before
-    has ended the word itself; NaN for words that share a token."""
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    tokens = encoded["input_ids"]
-    with torch.inference_mode():
-        logprobs = model(torch.tensor([[tokenizer.bos_token_id, *tokens]])).logits[0].double().log_softmax(-1)
-    inside = owners(text, spans, encoded["offset_mapping"])
-
-    def mass(place: int, which: torch.Tensor) -> float:
-        return float(logprobs[place][which].logsumexp(-1))
-
-    def boundary(place: int, word: int) -> float:
-        if sign is None or (place and sign.ends[tokens[place - 1]]):
-            return 0.0
-        if word == len(spans):
-            return mass(place, sign.begins)
-        if sign.begins[tokens[place]]:
-            return mass(place, sign.begins)
-        return 0.0 if word else mass(place, ~sign.begins)
-
-    found = []
-    for word in range(len(spans)):
-        own = [i for i, of_token in enumerate(inside) if word in of_token]
-        if any(len(inside[i]) > 1 for i in own):
-            found.append(math.nan)
-            continue
-        pieces = -sum(float(logprobs[i, tokens[i]]) for i in own)
-        found.append(pieces + boundary(own[0], word) - boundary(own[-1] + 1, word + 1))
-    return found
 
 
 def of(home: Path) -> list[list[WordScore]]:

@@ -55,6 +55,12 @@ def _vector(model: Any, text: str, layer: int, *, causal: bool) -> NDArray[np.fl
     return vector
 
 
+def _read(home: Path, **options: Any) -> LanguageModel:
+    model = read_model(home, **options)
+    assert isinstance(model, LanguageModel)
+    return model
+
+
 def _agrees(lm: LanguageModel, *, causal: bool) -> None:
     """Assert that scores and vectors in large and small batches are those of one text at a time."""
     plain: Any = _plain(lm, causal=causal)
@@ -79,8 +85,7 @@ def _plain(lm: LanguageModel, *, causal: bool) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MASKED)
 def test_a_masked_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> None:
-    lm = read_model(save(kind, tmp_path, causal=False))
-    assert isinstance(lm, LanguageModel)
+    lm = _read(save(kind, tmp_path, causal=False))
     assert lm.kind == "masked"
     assert (lm.network.batching == "padded") == (kind not in MIXING)
     _agrees(lm, causal=False)
@@ -90,8 +95,7 @@ def test_a_masked_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CAUSAL)
 def test_a_causal_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> None:
-    lm = read_model(save(kind, tmp_path, causal=True))
-    assert isinstance(lm, LanguageModel)
+    lm = _read(save(kind, tmp_path, causal=True))
     assert lm.kind == "causal"
     _agrees(lm, causal=True)
     assert all(finding.verdict != "fail" for finding in check(lm, TEXTS))
@@ -99,8 +103,7 @@ def test_a_causal_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("kind", NOT_CAUSAL)
 def test_a_model_that_reads_ahead_has_vectors_and_no_scores(kind: str, tmp_path: Path) -> None:
-    lm = read_model(save(kind, tmp_path, causal=True))
-    assert isinstance(lm, LanguageModel)
+    lm = _read(save(kind, tmp_path, causal=True))
     assert lm.kind == "encoder"
     with pytest.raises(ModelError, match="reads the tokens behind"):
         list(Scorer(lm).score(numbered(TEXTS)))
@@ -111,8 +114,7 @@ def test_a_model_that_reads_ahead_has_vectors_and_no_scores(kind: str, tmp_path:
 
 @pytest.mark.parametrize("kind", ["convbert", "fnet", "mobilebert"])
 def test_padding_moves_no_number(kind: str, tmp_path: Path) -> None:
-    lm = read_model(save(kind, tmp_path, causal=False))
-    assert isinstance(lm, LanguageModel)
+    lm = _read(save(kind, tmp_path, causal=False))
     assert lm.network.batching == "equal-length"
     _agrees(lm, causal=False)
     words = pc.surprisal(lm, TEXTS, method="pll")
@@ -121,8 +123,7 @@ def test_padding_moves_no_number(kind: str, tmp_path: Path) -> None:
 
 
 def test_an_association_is_that_of_texts_read_alone(tmp_path: Path) -> None:
-    lm = read_model(save("mobilebert", tmp_path, causal=False))
-    assert isinstance(lm, LanguageModel)
+    lm = _read(save("mobilebert", tmp_path, causal=False))
     sets = {"x": TEXTS[:3], "y": TEXTS[3:], "a": ["the dog", "it rained in the garden"], "b": ["the table", "keys"]}
     described = {
         "language": "en",
@@ -160,13 +161,11 @@ PROVED = Digests.proved
 def test_proofs_are_remembered_by_the_hash_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Digests, "proved", PROVED)
     home, memory = save("mobilebert", tmp_path, causal=False), Digests(tmp_path / "cache.sqlite")
-    first = read_model(home, digests=memory)
-    assert isinstance(first, LanguageModel)
+    first = _read(home, digests=memory)
     right = pc.score(first, TEXTS)["score"].to_list()
     with monkeypatch.context() as patched:
         patched.setattr(Network, "_proved", None)  # nothing is proved again
-        second = read_model(home, digests=memory)
-        assert isinstance(second, LanguageModel)
+        second = _read(home, digests=memory)
         assert second.network.proofs == first.network.proofs
         assert pc.score(second, TEXTS)["score"].to_list() == right
         with pytest.raises(ModelError):
@@ -186,7 +185,7 @@ def test_a_model_that_answers_differently_each_time_is_refused(tmp_path: Path, m
         patched.setattr(BertEmbeddings, "forward", lambda *a, **k: (e := plain(*a, **k)) + torch.randn_like(e))
         with pytest.raises(ModelError, match="differently each time"):
             read_model(home)
-    assert isinstance(read_model(home), LanguageModel)
+    _read(home)
 
 
 def test_a_model_whose_rows_mix_is_read_one_text_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +196,6 @@ def test_a_model_whose_rows_mix_is_read_one_text_at_a_time(tmp_path: Path, monke
     right = pc.score(read_model(home), TEXTS)["score"].to_list()
     mixed = lambda *a, **k: (e := plain(*a, **k)) + (e - e.mean(0, keepdim=True))  # noqa: E731  # 0 for a row alone
     monkeypatch.setattr(BertEmbeddings, "forward", mixed)
-    lm = read_model(home)
-    assert isinstance(lm, LanguageModel)
+    lm = _read(home)
     assert lm.network.batching == "single"
     assert pc.score(lm, TEXTS)["score"].to_list() == pytest.approx(right, abs=OFF)

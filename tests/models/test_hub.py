@@ -23,6 +23,7 @@ from transformers import AutoModelForCausalLM
 import penchant as pc
 import zoo as tiny
 from answers import Answer, refused
+from builders import language_model as model
 from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError, StudyError
 from penchant.hub.files import verify
@@ -31,12 +32,6 @@ from penchant.models.load import load_tokenizer
 
 Zoo = Callable[[str], Path]
 Penchant = Callable[..., Answer]
-
-
-def model(spec: str | Path, **options: bool) -> pc.LanguageModel:
-    loaded = pc.load(spec, **options)  # type: ignore[arg-type]
-    assert isinstance(loaded, pc.LanguageModel)
-    return loaded
 
 
 def scores(loaded: pc.LanguageModel) -> list[list[float]]:
@@ -226,9 +221,8 @@ class TestWithoutTheHub:
 class TestHashes:
     def test_the_hash_of_git(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(b"hello\n")
-        verify(
-            "m", tmp_path / "file", "ce013625030ba8dba906f756967f9e9ca394464a", Digests(None).sha256
-        )  # by git hash-object
+        by_git = "ce013625030ba8dba906f756967f9e9ca394464a"  # git hash-object
+        verify("m", tmp_path / "file", by_git, Digests(None).sha256)
 
     @given(st.binary(min_size=1, max_size=300), st.integers(0, 299), st.integers(1, 255), st.booleans())
     def test_every_changed_or_lost_byte_is_noticed(self, data: bytes, at: int, mask: int, large: bool) -> None:

@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import yaml
 
 from answers import Answer, refused
 from hub_server import NAME, Hub, files
@@ -23,55 +25,32 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-FAILURES: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
-    "a server that fails": ({"request": ".", "status": 503}, ("the hub fails (503)", "run again later")),
-    "an error in the server": ({"request": "api", "status": 500}, ("the hub fails (500)", "run again later")),
-    "weights that a server fails to give": (
-        {"request": "HEAD .*model.safetensors", "status": 502},
-        ("model.safetensors", "(502)", "run again later"),
-    ),
-    "a storage that fails": ({"request": "storage", "status": 500}, ("model.safetensors", "(500)", "run again later")),
-    "too many requests": (
-        {"request": ".", "status": 429, "Retry_After": "120"},
-        ("no more requests for 120 s", "hf auth login"),
-    ),
-    "access forbidden": ({"request": ".", "status": 403}, ("forbids", "(403)", "HF_TOKEN")),
-    "a token that is wrong": (
-        {"request": ".", "status": 401, "X_Error_Message": "Invalid credentials in Authorization header"},
-        ("does not accept your token", "HF_TOKEN"),
-    ),
-    "a model that is disabled": (
-        {"request": ".", "status": 403, "X_Error_Message": "Access to this resource is disabled."},
-        ("disabled",),
-    ),
-    "something that is not the hub": (
-        {"request": "HEAD", "status": 200, "ETag": '"1"'},
-        ("does not answer as a hub does", "HF_ENDPOINT"),
-    ),
-    "a cut download": ({"request": "storage", "kind": "cut"}, ("model.safetensors", "broke off", "run again")),
-    "a cut answer": ({"request": "GET .*tokenizer.json", "kind": "cut"}, ("tokenizer.json", "broke off", "run again")),
-    "a damaged download": ({"request": "storage", "kind": "damaged"}, ("model.safetensors", "damaged", "run again")),
-    "a damaged tokenizer": (
-        {"request": "GET .*tokenizer.json", "kind": "damaged"},
-        ("tokenizer.json", "damaged", "run again"),
-    ),
-    "a silent server": (
-        {"request": "HEAD .*config.json", "kind": "silent"},
-        ("sent nothing for 1 s", "HF_HUB_ETAG_TIMEOUT"),
-    ),
-    "weights that are not asked for in time": (
-        {"request": "HEAD .*model.safetensors", "kind": "silent"},
-        ("model.safetensors", "sent nothing for 1 s", "HF_HUB_ETAG_TIMEOUT"),
-    ),
-}
+FAILURES: dict[str, tuple[dict[str, Any], list[str]]] = yaml.safe_load("""
+    a server that fails: [{request: ., status: 503}, ["(503)", run again later]]
+    an error in the server: [{request: api, status: 500}, ["(500)", run again later]]
+    weights that a server fails to give:
+      [{request: HEAD .*model.safetensors, status: 502}, [model.safetensors, "(502)", run again later]]
+    a storage that fails: [{request: storage, status: 500}, [model.safetensors, "(500)", run again later]]
+    too many requests: [{request: ., status: 429, Retry_After: "120"}, [120 s, hf auth login]]
+    access forbidden: [{request: ., status: 403}, [forbids, "(403)", HF_TOKEN]]
+    a token that is wrong:
+      - {request: ., status: 401, X_Error_Message: Invalid credentials in Authorization header}
+      - [does not accept your token, HF_TOKEN]
+    a model that is disabled:
+      [{request: ., status: 403, X_Error_Message: Access to this resource is disabled.}, [disabled]]
+    something that is not the hub: [{request: HEAD, status: 200, ETag: '"1"'}, [HF_ENDPOINT]]
+    a cut download: [{request: storage, kind: cut}, [model.safetensors, broke off, run again]]
+    a cut answer: [{request: GET .*tokenizer.json, kind: cut}, [tokenizer.json, broke off, run again]]
+    a damaged download: [{request: storage, kind: damaged}, [model.safetensors, damaged, run again]]
+    a damaged tokenizer: [{request: GET .*tokenizer.json, kind: damaged}, [tokenizer.json, damaged, run again]]
+    a silent server: [{request: HEAD .*config.json, kind: silent}, [nothing for 1 s, HF_HUB_ETAG_TIMEOUT]]
+    weights that are not asked for in time:
+      - {request: HEAD .*model.safetensors, kind: silent}
+      - [model.safetensors, nothing for 1 s, HF_HUB_ETAG_TIMEOUT]
+""")
 
 
-SLOW = {
-    "a server that fails",
-    "a cut download",
-    "a silent server",
-    "weights that are not asked for in time",
-}
+SLOW = {"a server that fails", "a cut download", "a silent server", "weights that are not asked for in time"}
 """These take more than a second, because the client waits, between its attempts too. In the other cases it asks again
 at once: how long it waits is the same."""
 WAITING = [pytest.mark.whole]
@@ -101,7 +80,7 @@ class TestOneLine:
         fault, parts = FAILURES[case]
         if case not in SLOW:
             _do_not_wait(monkeypatch)
-        hub.fail(**fault)  # type: ignore[arg-type]
+        hub.fail(**fault)
         began = time.monotonic()
         refused(penchant("score", "-m", NAME, stdin="Rain\n"), NAME, *parts)
         assert time.monotonic() - began < 9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,18 +15,15 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
+from builders import language_model, refusal
 from penchant.errors import CacheError, ModelError
 from penchant.files import sha256_file
 from penchant.models.digests import Digests
-from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.models.load import fingerprint, load
 from penchant.study.check import check
+from zoo import altered
 
 Zoo = Callable[[str], Path]
-
-
-def rewritten(folder: Path, **values: object) -> None:
-    content = json.loads((folder / "config.json").read_text("utf-8"))
-    (folder / "config.json").write_text(json.dumps({**content, **values}), "utf-8")
 
 
 @pytest.fixture
@@ -48,8 +46,7 @@ def sharded(zoo: Zoo, tmp_path: Path) -> Path:
 
 def test_every_part_that_the_index_names_counts(sharded: Path) -> None:
     before = fingerprint(str(sharded), Digests(None))
-    model = load(sharded)
-    assert isinstance(model, LanguageModel)
+    model = language_model(sharded)
     assert model.fingerprint == before
     weights = load_file(sharded / "parts" / "two.safetensors")
     name = next(iter(weights))
@@ -86,40 +83,31 @@ def test_every_setting_counts(zoo: Zoo, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "roberta", "distilbert", "llama", "modernbert", "bert-headless"])
 def test_layers_that_the_configuration_leaves_out(zoo: Zoo, tmp_path: Path, name: str) -> None:
-    shutil.copytree(zoo(name), tmp_path / "m")
     key = {"gpt2": "n_layer", "distilbert": "n_layers"}.get(name, "num_hidden_layers")
-    layers = json.loads((tmp_path / "m" / "config.json").read_text("utf-8"))[key]
-    assert layers > 1
-    rewritten(tmp_path / "m", **{key: 1, "layer_types": None})
+    assert json.loads((zoo(name) / "config.json").read_text("utf-8"))[key] > 1
+    fewer: dict[str, Any] = {key: 1, "layer_types": None}
+    altered(zoo(name), tmp_path / "m", **fewer)
     with pytest.raises(ModelError, match="leaves out"):
         load(tmp_path / "m")
 
 
 def test_a_head_that_is_left_behind_is_said(zoo: Zoo, tmp_path: Path) -> None:
     """As in a checkpoint of pre-training, whose head for the next sentence nothing here reads."""
-    shutil.copytree(zoo("bert"), tmp_path / "m")
-    weights = load_file(tmp_path / "m" / "model.safetensors")
-    weights["cls.seq_relationship.weight"] = weights["cls.predictions.bias"].clone()
-    save_file(weights, tmp_path / "m" / "model.safetensors", {"format": "pt"})
-    model = load(tmp_path / "m")
-    assert isinstance(model, LanguageModel)
+
+    def head(weights: Any) -> None:
+        weights["cls.seq_relationship.weight"] = weights["cls.predictions.bias"].clone()
+
+    model = language_model(altered(zoo("bert"), tmp_path / "m", weights=head))
     assert model.unused == ("cls.seq_relationship.weight",)
     assert any("cls.seq_relationship.weight" in finding.detail for finding in check(model))
     for name in ("bert", "gpt2", "roberta", "albert", "electra-generator"):
-        whole = load(zoo(name))
-        assert isinstance(whole, LanguageModel)
-        assert whole.unused == ()
+        assert language_model(zoo(name)).unused == ()
 
 
-def test_unknown_quantization_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) -> None:
-    shutil.copytree(zoo("gpt2"), tmp_path / "q")
-    rewritten(tmp_path / "q", quantization_config={"quant_method": "nonesuch", "bits": 4})
-    with pytest.raises(ModelError, match=r"quantized \(int4-nonesuch\) and cannot be loaded"):
-        load(tmp_path / "q")
+def test_adapters_are_refused(zoo: Zoo, tmp_path: Path) -> None:
     shutil.copytree(zoo("gpt2"), tmp_path / "a")
     (tmp_path / "a" / "adapter_config.json").write_text("{}", "utf-8")
-    with pytest.raises(ModelError, match="adapter"):
-        load(tmp_path / "a")
+    assert "adapter" in refusal(lambda: load(tmp_path / "a"), ModelError)
 
 
 def test_a_numpy_matrix_of_any_name_has_one_fingerprint(tmp_path: Path) -> None:
@@ -130,10 +118,9 @@ def test_a_numpy_matrix_of_any_name_has_one_fingerprint(tmp_path: Path) -> None:
 
 
 def test_code_of_another_repository_is_refused(zoo: Zoo, tmp_path: Path) -> None:
-    shutil.copytree(zoo("bert"), tmp_path / "m")
-    rewritten(tmp_path / "m", auto_map={"AutoModelForMaskedLM": "somebody/else--modeling.Model"})
+    altered(zoo("bert"), tmp_path / "m", auto_map={"AutoModelForMaskedLM": "somebody/else--modeling.Model"})
     load(tmp_path / "m")  # no code is run
-    with pytest.raises(ModelError, match="another repository, somebody/else"):
+    with pytest.raises(ModelError, match="somebody/else"):
         load(tmp_path / "m", trust_remote_code=True)
 
 
@@ -163,8 +150,6 @@ class TestDigests:
         assert memory.sha256(file) != before
 
     def test_a_damaged_memory_is_not_believed(self, file: Path, tmp_path: Path) -> None:
-        import sqlite3
-
         memory = Digests(tmp_path / "c.sqlite")
         digest = memory.sha256(file)
         with sqlite3.connect(tmp_path / "c.sqlite") as db:
@@ -173,8 +158,6 @@ class TestDigests:
 
     @pytest.mark.parametrize("name", ["answers", "files"])
     def test_a_view_that_never_ends_is_no_table(self, file: Path, tmp_path: Path, name: str) -> None:
-        import sqlite3
-
         with sqlite3.connect(tmp_path / "c.sqlite") as db:
             endless = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
             db.execute(f"CREATE VIEW {name} AS {endless}")

@@ -15,6 +15,7 @@ from transformers.models.bert import modeling_bert
 import brute
 import penchant as pc
 import zoo as tiny
+from builders import language_model as load
 from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.models import packing
@@ -29,16 +30,10 @@ def every_layer_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "WIDE", 0)
 
 
-def load(directory: Path, **options: str) -> pc.LanguageModel:
-    model = pc.load(directory, **options)  # type: ignore[arg-type]
-    assert isinstance(model, pc.LanguageModel)
-    return model
-
-
-def plainly(directory: Path, monkeypatch: pytest.MonkeyPatch) -> pc.LanguageModel:
+def plainly(directory: Path | str, monkeypatch: pytest.MonkeyPatch, **options: str) -> pc.LanguageModel:
     with monkeypatch.context() as patch:
         patch.setenv("PENCHANT_PLAIN", "1")
-        return load(directory)
+        return load(directory, **options)
 
 
 def token_scores(model: pc.LanguageModel, method: str, budget: int = 512, texts: Sequence[str] = TEXTS) -> list[float]:
@@ -81,12 +76,7 @@ def _of_name(zoo: Zoo, name: str) -> Path | str:
 def test_in_float64_shortcuts_change_nothing_at_all(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where float32 rounds by more than 0.00001 whatever one does, as in SmolLM2, this tells rounding from a fault."""
     where = _of_name(zoo, name)
-    model = pc.load(where, dtype="float64")
-    with monkeypatch.context() as patch:
-        patch.setenv("PENCHANT_PLAIN", "1")
-        plain = pc.load(where, dtype="float64")
-    assert isinstance(model, pc.LanguageModel)
-    assert isinstance(plain, pc.LanguageModel)
+    model, plain = load(where, dtype="float64"), plainly(where, monkeypatch, dtype="float64")
     method = "lp" if model.kind == "causal" else "pll"
     texts = TEXTS[:4] if name == "bundled:modern" else TEXTS  # its vocabulary is English
     assert (model.network.packs > 0, model.network.shortens) == (method == "lp", method == "pll")

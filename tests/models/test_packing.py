@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 from transformers.pytorch_utils import Conv1D
 
 import penchant as pc
+from builders import language_model
 from penchant.models import packing
 from penchant.models.packing import Packed
 
@@ -126,8 +127,7 @@ def test_float16_with_instructions_is_left_to_torch(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_scores_without_instructions_are_those_of_torch(zoo: Zoo, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "_widens", lambda _: True)
-    wide = pc.load(zoo("gpt2"), dtype=dtype)
-    assert isinstance(wide, pc.LanguageModel)
+    wide = language_model(zoo("gpt2"), dtype=dtype)
     assert any("forward" in vars(module) for module in wide.network.model.modules())
     monkeypatch.setenv("PENCHANT_PLAIN", "1")
     plain = pc.load(zoo("gpt2"), dtype=dtype)
@@ -145,6 +145,13 @@ def test_packed_weights_cannot_be_used_by_mistake(packable: Small) -> None:
             torch.nn.functional.linear(torch.ones(1, 8), packable.one.weight)
 
 
+def is_left_alone(zoo: Zoo, before: float) -> None:
+    """Assert that nothing of the model is packed and that its score is the one before."""
+    lm = language_model(zoo("bert"))
+    assert not any("forward" in vars(module) for module in lm.network.model.modules())
+    assert pc.score(lm, ["Rain"])["score"][0] == pytest.approx(before, abs=1e-4)
+
+
 def test_a_model_that_reads_a_weight_itself_is_left_alone(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     from transformers.models.bert.modeling_bert import BertIntermediate
 
@@ -152,28 +159,18 @@ def test_a_model_that_reads_a_weight_itself_is_left_alone(zoo: Zoo, monkeypatch:
         product = torch.nn.functional.linear(states, self.dense.weight, self.dense.bias)
         return self.intermediate_act_fn(product)
 
-    before = pc.score(_load(zoo), ["Rain"])["score"][0]
+    before = pc.score(language_model(zoo("bert")), ["Rain"])["score"][0]
     monkeypatch.setattr(BertIntermediate, "forward", reads)
-    lm = _load(zoo)
-    assert not any("forward" in vars(module) for module in lm.network.model.modules())
-    assert pc.score(lm, ["Rain"])["score"][0] == pytest.approx(before, abs=1e-4)
+    is_left_alone(zoo, before)
 
 
 def test_a_model_that_would_answer_otherwise_is_left_alone(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = packing._packed
-    before = pc.score(_load(zoo), ["Rain"])["score"][0]
+    before = pc.score(language_model(zoo("bert")), ["Rain"])["score"][0]
 
     def wrong(reordered: torch.Tensor, bias: torch.Tensor | None) -> Callable[[torch.Tensor], torch.Tensor]:
         forward = plain(reordered, bias)
         return lambda states: forward(states) * 1.01
 
     monkeypatch.setattr(packing, "_packed", wrong)
-    lm = _load(zoo)
-    assert not any("forward" in vars(module) for module in lm.network.model.modules())
-    assert pc.score(lm, ["Rain"])["score"][0] == pytest.approx(before, abs=1e-4)
-
-
-def _load(zoo: Zoo) -> pc.LanguageModel:
-    model = pc.load(zoo("bert"))
-    assert isinstance(model, pc.LanguageModel)
-    return model
+    is_left_alone(zoo, before)

@@ -23,11 +23,12 @@ from transformers import (
     MistralForCausalLM,
 )
 
-import penchant as pc
+from builders import language_model
 from penchant.errors import ModelError
-from penchant.models.load import LanguageModel, load_tokenizer, read_model
+from penchant.models.load import load_tokenizer
 from penchant.models.tokenizer_files import PROBES
 from penchant.study.check import check
+from zoo import train
 
 TEXTS = [*PROBES, "In 1010 it was hot.", "The teacher saw DIE MÄNNER.", "He said (the dogs) DON'T sleep", "২০২৪ সালে"]
 SPLIT = {
@@ -35,6 +36,13 @@ SPLIT = {
     r"|\s+(?!\S)|\s+",
     "qwen2": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
     r"|\s+(?!\S)|\s+",
+}
+_TINY: dict[str, Any] = {
+    "hidden_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+    "max_position_embeddings": 64,
 }
 _SPECIAL = ["<unk>", "<s>", "</s>", "<pad>", "<mask>"]
 _CORPUS = [text for text in TEXTS for _ in range(6)] + ["(the dogs DON'T 1010 2024"] * 30
@@ -52,47 +60,42 @@ def _split(pattern: str) -> pre_tokenizers.PreTokenizer:
 def _byte_bpe(
     pre_tokenizer: pre_tokenizers.PreTokenizer, normalizer: normalizers.Normalizer | None = None, size: int = 600
 ) -> Tokenizer:
-    built = Tokenizer(models.BPE())
-    built.pre_tokenizer = pre_tokenizer
-    if normalizer is not None:
-        built.normalizer = normalizer
-    built.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
         vocab_size=size, special_tokens=_SPECIAL, initial_alphabet=alphabet, show_progress=False
     )
-    built.train_from_iterator(_CORPUS, trainer)
-    return built
+    return train(models.BPE(), trainer, pre_tokenizer, normalizer, decoder=decoders.ByteLevel(), texts=_CORPUS)
 
 
 def _metaspace_bpe() -> Tokenizer:
     """A BPE that falls back on bytes and puts no space before a text, as Yi's does."""
-    built = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-    built.normalizer = normalizers.Replace(" ", "▁")
-    built.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     special = [*_SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256))]
-    built.train_from_iterator(_CORPUS, trainers.BpeTrainer(vocab_size=700, special_tokens=special, show_progress=False))
-    return built
+    return train(
+        models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True),
+        trainers.BpeTrainer(vocab_size=700, special_tokens=special, show_progress=False),
+        None,
+        normalizers.Replace(" ", "▁"),
+        decoder=decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]),
+        texts=_CORPUS,
+    )
 
 
 def _unigram(normalizer: normalizers.Normalizer) -> Tokenizer:
-    built = Tokenizer(models.Unigram())
-    built.normalizer = normalizer
-    built.pre_tokenizer = pre_tokenizers.Metaspace()
-    built.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(vocab_size=500, special_tokens=_SPECIAL, unk_token="<unk>", show_progress=False)
-    built.train_from_iterator(_CORPUS, trainer)
-    return built
+    metaspace = pre_tokenizers.Metaspace()
+    return train(models.Unigram(), trainer, metaspace, normalizer, decoder=decoders.Metaspace(), texts=_CORPUS)
 
 
 def _wordpiece() -> Tokenizer:
     """WordPiece that keeps letter case and accents, whatever the configuration beside it says."""
-    built = Tokenizer(models.WordPiece(unk_token="<unk>"))
-    built.normalizer = normalizers.NFC()
-    built.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    built.decoder = decoders.WordPiece()
-    built.train_from_iterator(_CORPUS, trainers.WordPieceTrainer(vocab_size=700, special_tokens=_SPECIAL))
-    return built
+    return train(
+        models.WordPiece(unk_token="<unk>"),
+        trainers.WordPieceTrainer(vocab_size=700, special_tokens=_SPECIAL),
+        pre_tokenizers.WhitespaceSplit(),
+        normalizers.NFC(),
+        decoder=decoders.WordPiece(),
+        texts=_CORPUS,
+    )
 
 
 OWN: dict[str, tuple[str, Callable[[], Tokenizer]]] = {
@@ -169,14 +172,7 @@ def _sentencepiece(folder: Path, **settings: Any) -> sentencepiece.SentencePiece
 
 def test_a_sentencepiece_model_alone_is_read_with_its_replaced_characters(tmp_path: Path) -> None:
     right = _sentencepiece(tmp_path / "m", normalization_rule_name="nmt_nfkc")
-    config = DebertaV2Config(
-        vocab_size=right.GetPieceSize(),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=16,
-        max_position_embeddings=64,
-    )
+    config = DebertaV2Config(vocab_size=right.GetPieceSize(), **_TINY)
     DebertaV2ForMaskedLM(config).save_pretrained(tmp_path / "m")
     (tmp_path / "m" / "tokenizer_config.json").write_text('{"tokenizer_class": "DebertaV2Tokenizer"}')
     _, tokenizer = load_tokenizer(tmp_path / "m")
@@ -201,17 +197,21 @@ def _gguf(file: Path, own: Tokenizer, pre: str | None) -> Path:
 def _written(writer: gguf.GGUFWriter, vocabulary: int, file: Path) -> Path:
     """The file of a writer that has a tokenizer, with a tiny llama."""
     width, heads = 32, 2
-    writer.add_context_length(64)
-    writer.add_embedding_length(width)
-    writer.add_block_count(1)
-    writer.add_feed_forward_length(32)
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(heads)
-    writer.add_rope_dimension_count(width // heads)
-    writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_vocab_size(vocabulary)
-    writer.add_bos_token_id(1)
-    writer.add_eos_token_id(2)
+    numbers = {
+        "context_length": 64,
+        "embedding_length": width,
+        "block_count": 1,
+        "feed_forward_length": 32,
+        "head_count": heads,
+        "head_count_kv": heads,
+        "rope_dimension_count": width // heads,
+        "layer_norm_rms_eps": 1e-5,
+        "vocab_size": vocabulary,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+    }
+    for name, number in numbers.items():
+        getattr(writer, f"add_{name}")(number)
     generator = torch.Generator().manual_seed(0)
     shapes = {"token_embd.weight": (vocabulary, width), "output.weight": (vocabulary, width)}
     shapes |= {f"blk.0.{name}.weight": (width, width) for name in ("attn_q", "attn_k", "attn_v", "attn_output")}
@@ -275,15 +275,7 @@ def mistral(tmp_path: Path) -> Path:
     state["model"]["vocab"] |= {f"zq{number}zq": known + number for number in range(100_100 - known)}
     own = Tokenizer.from_str(json.dumps(state))
     home = _write(tmp_path / "mistral", own, "PreTrainedTokenizerFast")
-    config = MistralConfig(
-        vocab_size=own.get_vocab_size(),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        intermediate_size=16,
-        max_position_embeddings=64,
-    )
+    config = MistralConfig(vocab_size=own.get_vocab_size(), num_key_value_heads=1, **_TINY)
     MistralForCausalLM(config).save_pretrained(home)
     saved = json.loads((home / "config.json").read_text())
     (home / "config.json").write_text(json.dumps(saved | {"transformers_version": "4.50.0"}))
@@ -291,17 +283,13 @@ def mistral(tmp_path: Path) -> Path:
 
 
 def test_what_transformers_warns_of_is_said(mistral: Path) -> None:
-    with pytest.warns(UserWarning, match="divide words otherwise"):
-        lm = pc.load(mistral)
-    assert isinstance(lm, LanguageModel)
-    (caution,) = lm.cautions
-    assert "tokenizer.json" in caution
+    with pytest.warns(UserWarning, match=r"tokenizer\.json"):
+        lm = language_model(mistral)
+    assert len(lm.cautions) == 1
     assert {f.verdict for f in check(lm, ["The teacher saw the dog."]) if f.name == "loading"} == {"warn"}
 
 
 def test_a_sound_model_loads_without_a_warning(zoo: Callable[[str], Path]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        lm = read_model(zoo("llama"))
-        assert isinstance(lm, LanguageModel)
-        assert not lm.cautions
+        assert not language_model(zoo("llama")).cautions

@@ -14,6 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import penchant as pc
+from builders import language_model
 from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch
 from penchant.errors import DataError, StudyError
@@ -63,8 +64,7 @@ def test_no_answer_of_other_weights_is_given_or_kept(
     if mapped:
         monkeypatch.setattr(load, "_SMALL", 0)
     right = scores(folder, [*TEXTS, *OTHERS], tmp_path / "other.sqlite")
-    model, cache = read_model(folder), tmp_path / "cache.sqlite"
-    assert isinstance(model, LanguageModel)
+    model, cache = language_model(folder), tmp_path / "cache.sqlite"
     assert scores(model, TEXTS, cache) == right.expected[:2]
     before = harm(folder)
     with pytest.raises(StudyError) as refused:
@@ -76,8 +76,7 @@ def test_no_answer_of_other_weights_is_given_or_kept(
 
 
 def test_a_file_that_was_touched_alone_is_the_same(folder: Path, tmp_path: Path) -> None:
-    model = read_model(folder)
-    assert isinstance(model, LanguageModel)
+    model = language_model(folder)
     for file in folder.iterdir():
         os.utime(file)
     assert scores(model, TEXTS, tmp_path / "cache.sqlite").expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 from penchant.engine.backends import Backend, LocalBackend
 from penchant.engine.cache import Cache, told_damaged
@@ -16,6 +17,8 @@ from penchant.limits import BATCH_TOKENS
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
+
+P = TypeVar("P", bound=tuple[Any, ...])
 
 _MOST_BAD = 1_000
 """Texts that cannot be read, after which no more are looked for."""
@@ -61,11 +64,8 @@ class Asker:
         return self.engine.counts
 
     def notes(self) -> list[str]:
-        """What a user should be told of the cache, so far."""
-        if self._cache is None:
-            return []
-        damaged = [told_damaged(self._cache.damaged)] if self._cache.damaged else []
-        return [note for note in (self._cache.said, *damaged) if note]
+        """Return what a user should be told of the cache, so far."""
+        return [told_damaged(self._cache.damaged)] if self._cache and self._cache.damaged else []
 
     def close(self) -> None:
         """Close the cache."""
@@ -79,9 +79,9 @@ class Asker:
     def encode(
         self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
     ) -> Iterator[tuple[str, str, Encoding]]:
-        """Yield (text, place, encoding) for each (text, place), in order. `gaps` allows mask tokens in a text, `long`
-        texts longer than the model takes. Raises DataError for all texts that the model cannot read in full (of very
-        many, for the first `_MOST_BAD`), and yields none behind the first of them."""
+        """Yield (text, place, encoding) for each (text, place), in order, up to the first that the model cannot read in
+        full. `gaps` allows mask tokens in a text, `long` texts longer than the model takes. Raises DataError for all
+        such texts (of very many, for the first `_MOST_BAD`)."""
         stream = iter(texts)
         bad: list[DataError] = []
         while len(bad) < _MOST_BAD and (part := list(islice(stream, 256))):
@@ -103,8 +103,15 @@ class Asker:
                 told.add_note(f"… texts behind these {len(bad):,} were not looked at")
             raise told
 
+    def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
+        """Return each place, which begins with its text and ends with the name that errors give it, with the encoding
+        of the text. Raises as `encode`."""
+        listed = list(places)
+        encoded = self.encode(((place[0], place[-1]) for place in listed), gaps=gaps)
+        return zip(listed, (encoding for _, _, encoding in encoded), strict=True)
+
     def gap_token(self) -> str:
-        """The mask token as text. Raises MethodError for a model that has none."""
+        """Return the mask token as text. Raises MethodError for a model that has none."""
         method_for(None, self.model)
         if self.model.kind != "masked" or self.model.tokenizer.mask_id is None:
             raise MethodError(

@@ -70,9 +70,8 @@ class InTurn(ABC):
 class LocalBackend(InTurn):
     """Runs batches on a model in this process. Raises StudyError where its files are no longer those that were loaded.
 
-    While a card computes, the processor has nothing to do. So a network on a card takes a batch more than it computes,
-    and a thread of its own waits for the card: the next batch is planned and the last one handed over meanwhile. On a
-    CPU the batches run in turn, since products take all of it.
+    A network on a card takes a batch more than it computes, and a thread of its own waits for the card: the next batch
+    is planned and the last one handed over meanwhile. On a CPU batches run in turn, since products take all of it.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -140,7 +139,8 @@ class LocalBackend(InTurn):
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
-        """What is asked for in place of a token of logits (r, V): the log-probability of a set, or the expected one."""
+        """Return what is asked for in place of a token of logits (r, V): the log-probability of a set, or the expected
+        one."""
         import torch
 
         if target == EXPECTED:
@@ -173,11 +173,8 @@ def _in_order() -> ThreadPoolExecutor:
 
 
 def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-    """log softmax(logits)[rows, tokens] for `rows` that do not decrease, without the table of it.
-
-    On a CPU a few rows at a time, which stay in its cache: they are read and written in a fraction of the time that the
-    memory of a whole table takes.
-    """
+    """Return log softmax(logits)[rows, tokens] for `rows` that do not decrease, without the table of it: on a CPU a few
+    rows at a time, which stay in its cache."""
     import torch
 
     step = max(1, _CACHED // logits.shape[1]) if logits.device.type == "cpu" else len(logits)

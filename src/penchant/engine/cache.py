@@ -1,12 +1,4 @@
-"""Answers kept between runs, in one SQLite file that several processes may share.
-
-One row holds all answers known for one input of one model. Its key is a hash of the model's fingerprint, the number
-format, the kind of read and the token ids, so two models never share an answer. Values are stored as computed (float32,
-not rounded). Each batch is written in one transaction, so that an interruption loses at most the batch in progress.
-
-A row carries a checksum over all of it. One that does not match, or whose values no sound model gives, is dropped,
-counted and computed again.
-"""
+"""Answers kept between runs, in one SQLite file that several processes may share."""
 
 from __future__ import annotations
 
@@ -17,19 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from penchant.counting import counted, for_one
 from penchant.engine.plan import Input
 from penchant.engine.reads import TOP, impossible
 from penchant.models.cache_file import connected, default_path, foreign, patiently, unusable
 
-_COLUMNS = ["key", "wants", "answer", "checksum"]
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 2
 """The version of stored answers; to be changed when newly computed ones would differ."""
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """The file that a user names for answers: the default where none is named, None for "none"."""
+    """Return the file that a user names for answers: the default where none is named, None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
@@ -38,14 +28,14 @@ def chosen_path(named: str | Path | None) -> Path | None:
 class Cache:
     """The answers of one model, told apart by `fingerprint` and `dtype`, in the file `path`.
 
-    `damaged` counts the rows that were dropped because they could not be believed; `said` is what a user should be told
-    on opening. Raises CacheError, naming the file, when it cannot be read or written, or is of another kind.
+    A row holds all answers known for one input, as they were computed, and a checksum. `damaged` counts rows that could
+    not be believed: they are dropped and computed again. A batch is written in one transaction. Raises CacheError,
+    naming the file, when it cannot be read or written, or is of another kind.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, dtype: str) -> None:
         self.path = Path(path)
         self.damaged = 0
-        self.said = ""
         self._space = f"{FORMAT}|{fingerprint}|{dtype}".encode()
         other = foreign(self.path)
         if other:
@@ -53,23 +43,11 @@ class Cache:
         try:
             self._db = connected(self.path)
             self._db.execute("PRAGMA synchronous=NORMAL")
-            patiently(self.path, self._prepare)
+            patiently(self.path, lambda: self._db.execute("BEGIN IMMEDIATE"))
+            self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
+            self._db.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise unusable(self.path, error) from error
-
-    def _prepare(self) -> None:
-        """Make the table; one without checksums, of version 0.1, is replaced, for its answers cannot be verified."""
-        self._db.execute("BEGIN IMMEDIATE")
-        columns = [row[1] for row in self._db.execute("PRAGMA table_info(answers)")]
-        if columns == _COLUMNS[:3]:
-            (rows,) = self._db.execute("SELECT count(*) FROM answers").fetchone()
-            self._db.execute("DROP TABLE answers")
-            self.said = (
-                f"{self.path}: {counted(rows, 'answers')} of version 0.1 "
-                f"{for_one(rows, 'have')} no checksum and {for_one(rows, 'are')} computed again"
-            )
-        self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
-        self._db.execute("COMMIT")
 
     def _key(self, source: Input) -> bytes:
         kind, parameter = source.kind
@@ -91,10 +69,10 @@ class Cache:
             except sqlite3.Error as error:
                 raise unusable(self.path, error) from error
             # In a damaged file a row may be found under another's key.
-            bad = [key for key, *row in rows if key not in part or not _believed(part[key], key, *row)]
+            bad = [(key,) for key, *row in rows if key not in part or not _believed(part[key], key, *row)]
             if bad:
                 self.damaged += len(bad)
-                self._drop(bad)
+                self._write("DELETE FROM answers WHERE key = ?", bad)
             missing.extend(source for source in part.values() if source.answer is None)
         return missing
 
@@ -106,9 +84,6 @@ class Cache:
                 row = (self._key(source), np.array(source.wants, dtype=np.int32).tobytes(), source.answer.tobytes())
                 rows.append((*row, _checksum(*row)))
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
-
-    def _drop(self, keys: Iterable[bytes]) -> None:
-        self._write("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
 
     def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
         """All rows or none."""
@@ -125,7 +100,7 @@ class Cache:
 
 
 def told_damaged(count: int) -> str:
-    """What a user is told of damaged answers."""
+    """Say to a user that answers were damaged."""
     return f"{count:,} damaged answers in the cache were dropped and computed again"
 
 

@@ -23,8 +23,7 @@ runs. It bounds memory, whatever the size of the study."""
 
 BATCHES = 64
 """Batches that a window has tokens for, up to four times as many as `WINDOW`: the fewer it has, the more padding stands
-where lengths change. With batches of 16,384 tokens, masked copies of CrowS-Pairs had 4.8 % of it in the 16 of `WINDOW`
-tokens, and 2.0 % in 64."""
+where lengths change."""
 
 VECTOR = 4
 """Tokens that one vector counts for in a window of `WINDOW`, and as many times more in a longer one: answers are kept
@@ -101,8 +100,7 @@ class Engine:
                 self._collect()
 
     def _open(self, windows: deque[_Window], stream: Iterator[Read], most: int) -> _Window | None:
-        """The window whose batches are next, which is planned where there is room for it; None where nothing is to be
-        submitted now."""
+        """Return the window to submit from, planning one if allowed; None where nothing is to be submitted now."""
         if windows and windows[-1].following:
             return windows[-1]
         if len(windows) < most and (window := self._planned(stream)):
@@ -131,7 +129,7 @@ class Engine:
             yield from part
 
     def _room(self, read: Read) -> int:
-        """How many tokens of the window a read uses up."""
+        """Return how many tokens of the window a read uses up."""
         vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
         return max(len(read.ids), VECTOR * max(1, self.window // WINDOW) * vectors)
 
@@ -171,7 +169,7 @@ class Engine:
         self.progress(sum(source.weight for source in batch.inputs))
 
     def _unsound(self, batch: Batch, values: NDArray[Any], want: int) -> ModelError:
-        """The error for an answer that is no number, or no log-probability."""
+        """Return the error for an answer that is no number, or no log-probability."""
         kind = batch.kind[0]
         name = {"vectors": "a vector", "attention": "attention or a log-probability"}.get(kind, "a log-probability")
         answer = values[:, want] if kind == "attention" else values["logprob"][want] if kind == "topk" else values[want]
@@ -199,7 +197,7 @@ class _Window:
         return self.following is None and not self.flying
 
     def next(self) -> Batch:
-        """The following batch, which is to be submitted."""
+        """Return the following batch, which is to be submitted."""
         batch = self.following
         assert batch is not None
         self.following = next(self._batches, None)

@@ -56,8 +56,8 @@ class GapFiller(Asker):
 
 
 def _joining(text: str, mask: str) -> list[bool]:
-    """For each gap, whether a token that starts no word would continue one there: not at the start of the text, nor
-    right after a sign such as a quotation mark."""
+    """Return for each gap whether a token that starts no word would continue one there: not at the start of the text,
+    nor right after a sign such as a quotation mark."""
     parts = text.split(mask)[:-1]
     return [
         bool(i or part.strip()) and (not part or part[-1].isspace() or _wordlike(part[-1]))
@@ -66,12 +66,12 @@ def _joining(text: str, mask: str) -> list[bool]:
 
 
 def _wordlike(character: str) -> bool:
-    """Whether a character is a letter, a digit or a mark on one, such as a vowel sign."""
+    """Return whether a character is a letter, a digit or a mark on one, such as a vowel sign."""
     return unicodedata.category(character)[0] in "LMN"
 
 
 def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
-    """The filler for a vocabulary entry. `joins`: an entry not marked as the start of a word is a piece here."""
+    """Return the filler for a vocabulary entry. `joins`: an entry not marked as the start of a word is a piece here."""
     tokenizer = model.tokenizer
     entry = tokenizer.strings([token])[0]
     if entry.startswith("##") or token in tokenizer.hf.all_special_ids:

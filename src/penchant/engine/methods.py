@@ -1,14 +1,4 @@
-"""Methods of scoring sentences: the reads that a sentence needs, and the score that their answers make.
-
-S is a sentence of tokens t1 … tn; special tokens are part of the context but never scored.
-
-    lp            causal  Σ log P(ti | BOS, t<i)
-    pll           masked  Σ log P(ti | S with ti masked)                         Salazar et al. 2020
-    pll-word-l2r  masked  as pll, the later pieces of ti's word masked too       Kauf & Ivanova 2023
-    pll-shared    masked  pll over the tokens that both sentences of a pair share  Nangia et al. 2020
-    aul           masked  mean log P(ti | S unmasked)                            Kaneko & Bollegala 2022
-    aula          masked  as aul, each token weighted by the attention it receives
-"""
+"""Methods of scoring sentences: the reads that a sentence needs, and the score that their answers make."""
 
 from __future__ import annotations
 
@@ -43,16 +33,13 @@ class Method:
     mean: bool = False
 
     def total(self, values: NDArray[np.float64]) -> float:
-        """The score before normalisation. Tokens that are not scored (NaN) are left out."""
+        """Return the score before normalisation. Tokens that are not scored (NaN) are left out."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
-    """One value per token, (n,), from the answers to a sentence's reads.
-
-    Attention answers become weighted log-probabilities. A first token that cannot be scored, as with a model that has
-    no beginning token, is NaN.
-    """
+    """Return one value per token, (n,), from the answers to a sentence's reads: log-probabilities, weighted where there
+    is attention. A first token that cannot be scored is NaN."""
     parts = [a[0].astype(np.float64) * a[1].astype(np.float64) if a.ndim == 2 else a for a in answers]
     values = np.concatenate(parts).astype(np.float64)
     return np.concatenate([np.full(n - len(values), np.nan), values])
@@ -63,12 +50,14 @@ def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPro
     ids = encoding.ids
     read = [position for position in encoding.at if position]
     if not read:
-        raise DataError(
-            "a single token cannot be scored: the model has no beginning token",
-            where=where,
-            hint="remove the item",
-        )
+        raise single_token(where)
     yield LogProbs(ids[: read[-1]], tuple(position - 1 for position in read), tuple(ids[p] for p in read))
+
+
+def single_token(where: str) -> DataError:
+    """Return the error for a text whose only token has nothing before it."""
+    told = "a single token cannot be scored: the model has no beginning token"
+    return DataError(told, where=where, hint="remove the item")
 
 
 def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
@@ -76,7 +65,7 @@ def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPr
 
 
 def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[int]) -> Iterator[LogProbs]:
-    """One read per chosen token: the sentence with that token masked, read at its position."""
+    """Yield one read per chosen token: the sentence with that token masked, read at its position."""
     ids, mask = encoding.ids, mask_of(model)
     for token in chosen:
         position = encoding.at[token]
@@ -109,7 +98,7 @@ def _aula(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogP
 
 
 def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
-    """The token numbers in a and in b of their shared tokens, in order (Nangia et al. 2020, get_span)."""
+    """Return the token numbers in a and in b of their shared tokens, in order (Nangia et al. 2020, get_span)."""
     blocks = SequenceMatcher(None, a.tokens, b.tokens, autojunk=False).get_matching_blocks()
     in_a = [block.a + i for block in blocks for i in range(block.size)]
     in_b = [block.b + i for block in blocks for i in range(block.size)]
@@ -117,7 +106,7 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
 
 
 def mask_of(model: LanguageModel) -> int:
-    """The id of the mask token. Raises ModelError if there is none."""
+    """Return the id of the mask token. Raises ModelError if there is none."""
     if model.tokenizer.mask_id is None:
         raise ModelError("the tokenizer has no mask token", where=model.name, hint="use a causal method, lp")
     return model.tokenizer.mask_id
@@ -141,10 +130,12 @@ METHODS: dict[str, Method] = {
         Method("aula", "masked", _aula, "as aul, weighted by attention received", normalised=True, mean=True),
     )
 }
+"""Special tokens are part of the context but never scored. pll: Salazar et al. 2020; pll-word-l2r: Kauf & Ivanova 2023;
+pll-shared: Nangia et al. 2020; aul and aula: Kaneko & Bollegala 2022."""
 
 
 def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> Method:
-    """The method of that name (None: lp for causal, pll for masked models), checked against the model.
+    """Return the method of that name (None: lp for causal, pll for masked models), checked against the model.
 
     Raises ModelError for an encoder, MethodError for an unknown method or one that does not fit the model or data.
     """

@@ -1,17 +1,4 @@
-"""Normalisations: what is made of the log-probability of a sentence before it is compared with that of another.
-
-With log p the score of a sentence under a method, |S| its tokens without special ones, and log u the sum of the
-log-probabilities of its scored tokens as unigrams (see `penchant.engine.unigrams`):
-
-    none  log p
-    mean  log p / |S|
-    pen   log p / ((5 + |S|) / (5 + 1))^0.8    Lau, Armendariz, Lappin, Purver & Shu 2020
-    slln  log p / |S|^0.5                      SLLN-LP (Liu et al. 2026); mean is that with the exponent 1
-    slor  (log p − log u) / |S|                Pauls & Klein 2012; Lau, Clark & Lappin 2017
-    pmi   log p − log p₀                       with a neutral text: Holtzman, West, Shwartz, Choi & Zettlemoyer 2021
-
-For pmi log p is that of a text given its prefix, and log p₀ that of the same tokens given a neutral text, or nothing.
-"""
+"""Normalisations: what is made of the log-probability of a sentence before it is compared with that of another."""
 
 from __future__ import annotations
 
@@ -33,10 +20,6 @@ FREQUENCY = ("slor",)
 """The normalisations that need the frequencies of tokens."""
 PREFIXED = ("pmi",)
 """The normalisations of texts that have a prefix."""
-NO_UNIGRAMS = "name a table made by penchant corpus unigrams with this model"
-"""What to do where frequencies are lacking."""
-NO_PREFIX = "name the column of prefixes, or take another normalisation"
-"""What to do where prefixes are lacking."""
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -49,18 +32,27 @@ def normalise(
     unigrams: Number | None = None,
     neutral: Number | None = None,
 ) -> Number:
-    """Normalise a score, or an array of scores, of sentences of some `tokens`. `unigrams` are their log-probabilities
-    as unigrams, `neutral` those of the same tokens without their prefix. Raises MethodError where slor or pmi lack
-    them."""
+    """Normalise a score log p, or an array of scores, of sentences of |S| `tokens`, special ones left out.
+
+    `unigrams` are the log-probabilities log u of the scored tokens as unigrams, `neutral` the scores log p₀ of the same
+    tokens after a neutral text, or nothing. Raises MethodError where slor or pmi lack them.
+
+        none  log p
+        mean  log p / |S|
+        pen   log p / ((5 + |S|) / (5 + 1))^0.8    Lau, Armendariz, Lappin, Purver & Shu 2020
+        slln  log p / |S|^0.5                      SLLN-LP (Liu et al. 2026)
+        slor  (log p − log u) / |S|                Pauls & Klein 2012; Lau, Clark & Lappin 2017
+        pmi   log p − log p₀                       Holtzman, West, Shwartz, Choi & Zettlemoyer 2021
+    """
     if how == "none":
         return score
     if how in FREQUENCY:
         if unigrams is None:
-            raise MethodError(f"normalisation '{how}' needs the frequencies of tokens", hint=NO_UNIGRAMS)
+            raise _no_unigrams(how)
         return cast(Number, (score - unigrams) / tokens)
     if how in PREFIXED:
         if neutral is None:
-            raise MethodError(f"normalisation '{how}' is of texts with a prefix", hint=NO_PREFIX)
+            raise _no_prefix(how)
         return score - neutral
     length = {
         "mean": tokens,
@@ -85,7 +77,7 @@ def check_unigrams(hows: Collection[str], named: bool) -> None:
     """Raise MethodError where frequencies of tokens are needed and none are `named`, or named and not needed."""
     needing = [how for how in hows if how in FREQUENCY]
     if needing and not named:
-        raise MethodError(f"normalisation '{needing[0]}' needs the frequencies of tokens", hint=NO_UNIGRAMS)
+        raise _no_unigrams(needing[0])
     if named and hows and not needing:
         raise MethodError(f"unigrams are for the normalisation {' or '.join(FREQUENCY)}", hint="ask for it, too")
 
@@ -94,11 +86,21 @@ def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
     """Raise MethodError where texts must be `prefixed` and are not, or a `neutral` text is named and not needed."""
     needing = [how for how in hows if how in PREFIXED]
     if needing and not prefixed:
-        raise MethodError(f"normalisation '{needing[0]}' is of texts with a prefix", hint=NO_PREFIX)
+        raise _no_prefix(needing[0])
     if neutral and not needing:
         raise MethodError(f"a neutral text is for the normalisation {' or '.join(PREFIXED)}", hint="ask for it, too")
 
 
+def _no_unigrams(how: str) -> MethodError:
+    hint = "name a table made by penchant corpus unigrams with this model"
+    return MethodError(f"normalisation '{how}' needs the frequencies of tokens", hint=hint)
+
+
+def _no_prefix(how: str) -> MethodError:
+    hint = "name the column of prefixes, or take another normalisation"
+    return MethodError(f"normalisation '{how}' is of texts with a prefix", hint=hint)
+
+
 def constants(hows: Collection[str]) -> dict[str, object]:
-    """The part of a signature about the exponents of some normalisations."""
+    """Return the part of a signature about the exponents of some normalisations."""
     return {f"{how}-alpha": alpha for how, alpha in CONSTANTS.items() if how in hows}

@@ -1,8 +1,4 @@
-"""The tokens of a word in an input, and the reasons why it cannot be read.
-
-A word is a span of characters in a text: one particular occurrence. Its pieces are the tokens that overlap the span.
-Text from corpora holds signs that no vocabulary has; outside the word they are ignored.
-"""
+"""The tokens of a word in an input, and the reasons why it cannot be read."""
 
 from __future__ import annotations
 
@@ -42,16 +38,13 @@ class Word:
     reason: str
 
     def positions(self, pooling: Pooling) -> tuple[int, ...]:
-        """The positions in the input that a pooling uses."""
-        return _chosen(tuple(self.encoding.at[i] for i in self.pieces), pooling)
-
-
-def _chosen(positions: tuple[int, ...], pooling: Pooling) -> tuple[int, ...]:
-    return {"mean": positions, "first": positions[:1], "last": positions[-1:]}[pooling]
+        """Return the positions in the input that a pooling uses."""
+        positions = tuple(self.encoding.at[i] for i in self.pieces)
+        return {"mean": positions, "first": positions[:1], "last": positions[-1:]}[pooling]
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Layers counted from the embeddings, 0. Raises MethodError for no layers, or one that the model does not have."""
+    """Count layers from the embeddings, 0. Raises MethodError for no layers, or one that the model does not have."""
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
     hint = f"0 to {most}, or −1" if not pools else f"one of {', '.join(map(str, readable))}, or −1"
@@ -100,33 +93,36 @@ def _reason(
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Whether a special token stands for something that the vocabulary lacks, rather than being written in the text.
-
-    Some models, such as GPT-2, use one token for the unknown and for the end of a text.
-    """
+    """Return whether a special token stands for something that the vocabulary lacks, rather than being written in the
+    text: GPT-2 uses one token for the unknown and for the end of a text."""
     tokenizer = model.tokenizer
     written = text[slice(*encoding.spans[i])].strip()
     return encoding.tokens[i] == tokenizer.unknown_id and written != str(tokenizer.hf.unk_token)
 
 
 def refusal(model: LanguageModel, word: Word) -> DataError:
-    """The error for a word that cannot be read."""
-    text, (start, end), encoding = word.text, word.span, word.encoding
+    """Return the error for a word that cannot be read."""
     if word.reason == TOO_LONG:
-        return too_long(model, encoding, word.place)
+        return too_long(model, word.encoding, word.place)
     if word.reason == NO_TOKEN:
-        return DataError(f"no token of '{text}' lies in characters {start}–{end}", where=word.place)
+        return no_token(word.text, word.span, word.place)
     if word.reason == UNKNOWN:
         return DataError(
-            f"'{text[start:end]}' is or holds something unknown to the tokenizer, so the model never sees it",
+            f"'{word.text[slice(*word.span)]}' is or holds something unknown to the tokenizer, so the model never "
+            "sees it",
             where=word.place,
             hint="change or remove the text, or use a model whose vocabulary covers it",
         )
     return DataError("the text contains a special token", where=word.place, hint="remove it from the text")
 
 
+def no_token(text: str, span: Span, place: str) -> DataError:
+    """Return the error for a span of characters that no token overlaps."""
+    return DataError(f"no token of '{text}' lies in characters {span[0]}–{span[1]}", where=place)
+
+
 def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
-    """The error for a text longer than the model's context."""
+    """Return the error for a text longer than the model's context."""
     return DataError(
         f"{len(encoding.ids)} tokens are more than the {model.max_tokens} {model.name} takes",
         where=place,
@@ -135,7 +131,7 @@ def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
 
 
 def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[int, ...]:
-    """The positions in the input that a pooling of whole texts uses."""
+    """Return the positions in the input that a pooling of whole texts uses."""
     if pooling == "cls":
         return (0,)
     if pooling == "last":

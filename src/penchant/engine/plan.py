@@ -96,8 +96,8 @@ class Batch:
 
 
 def halves(batch: Batch) -> tuple[Batch, Batch]:
-    """The wants of the first and of the second half of the rows of a batch, which has at least two, as batches without
-    inputs: one after the other, their answers are those of the batch."""
+    """Return the wants of the first and of the second half of the rows of a batch, which has at least two, as batches
+    without inputs: one after the other, their answers are those of the batch."""
     middle = len(batch.tokens) // 2
     cut = int(np.searchsorted(batch.rows, middle))
     wants = int(np.searchsorted(batch.outputs, cut))
@@ -127,8 +127,8 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
 
 
 def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "padded") -> Iterator[Batch]:
-    """Batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one input; of
-    equal length where `batching` says so, or always of one."""
+    """Yield batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one
+    input; of equal length where `batching` says so, or always of one."""
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
         by_kind.setdefault(source.kind, []).append(source)
@@ -145,7 +145,7 @@ def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "p
 
 
 def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterator[Batch]:
-    """Batches whose rows are trees, in which inputs share the nodes of their common prefixes.
+    """Yield batches whose rows are trees, in which inputs share the nodes of their common prefixes.
 
     Exact for a causal model in which each node has its depth as its position and attends to its ancestors only. A row
     holds up to `row_size` nodes, or one longer input; a batch up to `budget` nodes with padding.
@@ -201,7 +201,7 @@ def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
 
 
 def _ended(row: _Row, nodes: Iterable[int]) -> _Row:
-    """The row, in which no node that is still to come goes on from these."""
+    """End nodes: none that is still to come in the row goes on from these."""
     for node in nodes:
         row.ends[node] = len(row.tokens)
     return row

@@ -1,13 +1,4 @@
-"""Reads: the questions that one forward pass over one token sequence can answer.
-
-A read names an input (token ids, special tokens included) and positions in it. Its answer is one array:
-
-    LogProbs   float32 (n,)        log P(tokens[i]) from the output at position at[i]; in place of a token: a set, whose
-                                   log-probability is that of all its tokens together, or EXPECTED
-               float32 (2, n)      with `attention`: the log-probabilities, then the attention each position receives
-    TopK       TOP (n, k)          the k most probable tokens at each position, best first
-    Vectors    float32 (n, L, d)   hidden vectors of L layers at each position
-"""
+"""Reads: the questions that one forward pass over one token sequence can answer."""
 
 from __future__ import annotations
 
@@ -36,11 +27,11 @@ ROUNDING = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`. A number below 0 is no token (see
-    `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`), and not for reads with attention.
+    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`, special tokens included: float32 (n,).
+    A number below 0 is no token (see `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`), and not for reads with attention.
 
-    With `attention`, also the attention that position `at[i]` receives, averaged over layers, heads and queries.
-    `weight` is the fraction of its item that this read answers; only the progress bar uses it.
+    With `attention`, also the attention that position `at[i]` receives, averaged over layers, heads and queries:
+    (2, n). `weight` is the fraction of its item that this read answers; only the progress bar uses it.
     """
 
     ids: tuple[int, ...]
@@ -56,7 +47,7 @@ class LogProbs:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """The `k` most probable tokens at each position of `at`."""
+    """The `k` most probable tokens at each position of `at`, best first: `TOP` (n, k)."""
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
@@ -74,7 +65,7 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Hidden vectors at each position of `at`, of every layer in `layers`: 0 is the embeddings, −1 the last."""
+    """Hidden vectors at each position of `at`, of every layer in `layers` (0: embeddings, −1: last): (n, layers, d)."""
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
@@ -94,7 +85,7 @@ Read: TypeAlias = LogProbs | TopK | Vectors
 
 
 def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of the answers to the wants of one kind, (n, …) or for attention (2, n), no sound model gives: NaN,
+    """Tell which of the answers to the wants of one kind, (n, …) or for attention (2, n), no sound model gives: NaN,
     infinity, a log-probability above 0 (but for rounding), attention below 0."""
     match kind[0]:
         case "attention":

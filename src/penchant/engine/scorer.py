@@ -43,9 +43,8 @@ class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """A model that reads sentences, loaded where its name is given, and kept until another is named. Raises ModelError
-    for one that is not there, and for static word vectors, which have neither `probabilities` nor vectors of
-    sentences."""
+    """Return a model that reads sentences, loaded where its name is given. Raises ModelError for one that is not there,
+    and for static word vectors, which have neither `probabilities` nor vectors of sentences."""
     if isinstance(model, str | Path):
         model = loaded(model)
     if isinstance(model, StaticVectors):
@@ -103,7 +102,7 @@ def score(
 
 @asked
 def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
-    """The k most probable fillers of each `[MASK]` in a text, as a table: gap, rank, word, logprob, prob, piece.
+    """Return the k most probable fillers of each `[MASK]` in a text, as a table: gap, rank, word, logprob, prob, piece.
 
     `piece` marks a filler that is not a word, such as "##eth", which continues the word before it (see `Filler`).
     Probabilities are over the whole vocabulary of the model.
@@ -113,21 +112,13 @@ def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path
     model = language_model(model)
     refuse_file(text, "fill(), text")
     scorer = Scorer(model, cache=cache)
-    rows = []
-    for gap, best in enumerate(next(scorer.fill([(text, shortened(text))], k)), start=1):
-        for rank, filler in enumerate(best, start=1):
-            rows.append(
-                {
-                    "gap": gap,
-                    "rank": rank,
-                    "word": filler.word,
-                    "logprob": filler.logprob,
-                    "prob": np.exp(filler.logprob),
-                    "piece": filler.piece,
-                }
-            )
+    rows = [
+        (gap, rank, filler.word, filler.logprob, float(np.exp(filler.logprob)), filler.piece)
+        for gap, best in enumerate(next(scorer.fill([(text, shortened(text))], k)), start=1)
+        for rank, filler in enumerate(best, start=1)
+    ]
     scorer.close()
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, ["gap", "rank", "word", "logprob", "prob", "piece"], orient="row")
 
 
 @asked
@@ -143,7 +134,7 @@ def surprisal(
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """The surprisal of every word, as a table: text (from 1, or what `ids` calls it: strings, or whole numbers),
+    """Return the surprisal of every word, as a table: text (from 1, or what `ids` calls it: strings, or whole numbers),
     sentence (the lines of a text, from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null where
     the model gives none), pieces (its tokens), entropy of what the model expects in place of the first of them, offset
     (its first character in the text, from 0), and the model, the method and the unit.
@@ -182,7 +173,7 @@ def surprisal(
 
 @contextmanager
 def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | None, texts: int) -> Iterator[Scorer]:
-    """A scorer that shows on a terminal how many of the texts it has read."""
+    """Open a scorer that shows on a terminal how many of the texts it has read."""
     with bar(model.name, texts) as advance:
         scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens, progress=advance)
         try:
@@ -192,7 +183,7 @@ def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | 
 
 
 def _ids(given: Iterable[object], texts: int) -> list[str] | list[int]:
-    """The ids of so many texts: strings, or whole numbers. Raises DataError."""
+    """Return the ids of so many texts: strings, or whole numbers. Raises DataError."""
     found = list(given)
     if len(found) != texts:
         raise DataError(f"{len(found)} ids for {counted(texts, 'texts')}", where="ids", hint="give one a text")
@@ -209,7 +200,7 @@ def _ids(given: Iterable[object], texts: int) -> list[str] | list[int]:
 
 
 def _warn(told: str) -> None:
-    """A warning at the line of the caller of a function that is `asked`."""
+    """Warn at the line of the caller of a function that is `asked`."""
     warnings.warn(told, stacklevel=4)
 
 

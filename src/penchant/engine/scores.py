@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.asking import Asker
-from penchant.engine.methods import Method, masked_reads, method_for, shared_tokens, token_values
+from penchant.engine.methods import Method, method_for, shared_tokens, token_values
 from penchant.engine.normalising import FREQUENCY, normalise
 from penchant.engine.reads import LogProbs, Read
 from penchant.engine.unigrams import Unigrams
@@ -46,12 +46,11 @@ class SentenceScore:
         return [token for token, value in zip(self.ids, self.token_logprobs, strict=True) if value == value]
 
     def as_unigrams(self, unigrams: Unigrams) -> float:
-        """The log-probability of the scored tokens as unigrams."""
+        """Return the log-probability of the scored tokens as unigrams."""
         return math.fsum(unigrams.logprobs(self.scored))
 
     def normalised(self, how: str, unigrams: Unigrams | None = None, neutral: float | None = None) -> float:
-        """The score under one of the normalisations of `penchant list methods`. Raises MethodError where one needs
-        unigrams, or the score of the same tokens after a `neutral` text, and there are none."""
+        """Return the score under one of the normalisations of `penchant list methods` (see `normalise`)."""
         known = None if unigrams is None or how not in FREQUENCY else self.as_unigrams(unigrams)
         return normalise(self.score, self.n, how, unigrams=known, neutral=neutral)
 
@@ -81,15 +80,14 @@ class SentenceScorer(Asker):
         self, how: Method, encoded: Iterator[tuple[str, str, Encoding]]
     ) -> Iterator[tuple[str, int, Encoding, Iterable[LogProbs]]]:
         for (text_a, where, a), (text_b, _, b) in zip(encoded, encoded, strict=True):
+            chosen_a, chosen_b = a, b
             if how.pair:
                 shared_a, shared_b = shared_tokens(a, b)
                 if not shared_a:
                     raise DataError("the two sentences share no token", where=where, hint="use method pll")
-                yield text_a, len(a), only(a, shared_a), masked_reads(a, self.model, shared_a)
-                yield text_b, len(b), only(b, shared_b), masked_reads(b, self.model, shared_b)
-            else:
-                yield text_a, len(a), a, how.reads(a, self.model, where)
-                yield text_b, len(b), b, how.reads(b, self.model, where)
+                chosen_a, chosen_b = only(a, shared_a), only(b, shared_b)
+            yield text_a, len(a), chosen_a, how.reads(chosen_a, self.model, where)
+            yield text_b, len(b), chosen_b, how.reads(chosen_b, self.model, where)
 
     def _scores(
         self, how: Method, work: Iterable[tuple[str, int, Encoding, Iterable[LogProbs]]]
@@ -111,7 +109,7 @@ class SentenceScorer(Asker):
 
 
 def only(encoding: Encoding, chosen: list[int]) -> Encoding:
-    """The encoding of the same input with some of the text's tokens, by number; the others become its context."""
+    """Return the encoding of the same input with some of the text's tokens; the others become its context."""
     return Encoding(
         encoding.ids,
         tuple(encoding.at[i] for i in chosen),
@@ -121,7 +119,7 @@ def only(encoding: Encoding, chosen: list[int]) -> Encoding:
 
 
 def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Texts with the places that errors name: "text 1", "text 2" …"""
+    """Return texts with the places that errors name: "text 1", "text 2" …"""
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 
@@ -135,15 +133,15 @@ def valued(
     unigrams: Unigrams | None = None,
     neutral: Iterable[SentenceScore] | None = None,
 ) -> Iterator[Valued]:
-    """Scores with their normalised values. `neutral` are those of the same tokens without their prefix, in order.
-    Raises MethodError where the normalisation lacks what it needs."""
+    """Return scores with their normalised values. `neutral` are those of the same tokens without their prefix, in
+    order. Raises MethodError where the normalisation lacks what it needs."""
     if neutral is None:
         return ((score, score.normalised(how, unigrams)) for score in scores)
     return ((a, a.normalised(how, unigrams, b.score)) for a, b in zip(scores, neutral, strict=True))
 
 
 def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
-    """Scores as a table, built in blocks so that memory holds columns, not objects."""
+    """Make a table of scores, in blocks so that memory holds columns, not objects."""
     import polars as pl
 
     schema: Any = {

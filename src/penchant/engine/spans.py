@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.asking import Asker
 from penchant.engine.methods import mask_of
-from penchant.engine.pieces import Span
+from penchant.engine.pieces import Span, no_token
 from penchant.engine.plan import merge
 from penchant.engine.reads import LogProbs
 from penchant.engine.scores import SentenceScore
@@ -31,11 +31,7 @@ class SpanScorer(Asker):
     """Scores words and phrases in place within a sentence."""
 
     def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
-        """Yield for each (text, span, place) the summed log-probability of the span's tokens, all masked at once.
-        `n` and `tokens` are those of the span.
-
-        Raises MethodError for a model without a mask token, DataError where a token extends beyond its span.
-        """
+        """Score spans as `masked` does. Raises DataError also where a token extends beyond its span."""
         return self._masked(((text, span, (), where) for text, span, where in texts), one=False, strict=True)
 
     def masked(
@@ -70,12 +66,11 @@ class SpanScorer(Asker):
     ) -> Iterator[SpanScore]:
         self.gap_token()
         mask = mask_of(self.model)
-        listed = list(places)
-        encoded = self.encode(((text, where) for text, _, _, where in listed), gaps=gaps)
+        encoded = self.encode_places(places, gaps=gaps)
         asked: list[tuple[str, tuple[int, ...], bool]] = []
 
         def reads() -> Iterator[LogProbs]:
-            for (_, span, hidden, _), (text, where, encoding) in zip(listed, encoded, strict=True):
+            for (text, span, hidden, where), encoding in encoded:
                 inside = (_covering if strict else touching)(encoding, text, span, where)
                 groups = [inside, *(_apart(encoding, text, inside, span, other, where) for other in hidden)]
                 reaches = any(beyond(text, encoding.spans[i], span) for i in inside)
@@ -89,11 +84,8 @@ class SpanScorer(Asker):
             yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, tokens, reaches)
 
     def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
-        """Answer the reads, in order, running each distinct input once.
-
-        The engine merges the reads of an input only within a window. Those of a table of templates and words are
-        scattered over it, so they are merged beforehand. All distinct inputs are held in memory.
-        """
+        """Answer the reads, in order, running each distinct input once: the engine merges the reads of an input only
+        within a window. All distinct inputs are held in memory."""
         merged = merge(reads)
         self.counts.reads += len(merged.owner) - len(merged.inputs)
         distinct = (
@@ -106,17 +98,16 @@ class SpanScorer(Asker):
 
 
 def touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
-    """The numbers of the tokens that overlap a span. Raises DataError if there are none."""
-    start, end = span
-    touched = encoding.overlapping(text, start, end)
+    """Return the numbers of the tokens that overlap a span. Raises DataError if there are none."""
+    touched = encoding.overlapping(text, *span)
     if not touched:
-        raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
+        raise no_token(text, span, where)
     # Include the tokens between them: a piece that is only the space between two words is part of the span.
     return list(range(touched[0], touched[-1] + 1))
 
 
 def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
-    """The numbers of the tokens of a span. Raises DataError unless they cover exactly it, white space aside."""
+    """Return the numbers of the tokens of a span. Raises DataError unless they cover exactly it, white space aside."""
     start, end = span
     inside = touching(encoding, text, span, where)
     reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
@@ -130,7 +121,7 @@ def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int
 
 
 def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
-    """The numbers of the tokens of a hidden span. Raises DataError if one of them is among `inside`, which are read."""
+    """Return the numbers of the tokens of a hidden span. Raises DataError if one of them is among `inside`."""
     tokens = touching(encoding, text, hidden, where)
     shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
     if shared:
@@ -143,14 +134,14 @@ def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden:
 
 
 def beyond(text: str, token: Span, span: Span) -> bool:
-    """Whether a token holds characters outside the span other than white space."""
+    """Return whether a token holds characters outside the span other than white space."""
     before, after = text[token[0] : min(token[1], span[0])], text[max(token[0], span[1]) : token[1]]
     return bool(before.strip() or after.strip())
 
 
 def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
-    """A read with all tokens of all groups masked that reads those of the first group. `one`: a single mask per group,
-    and so a shorter input."""
+    """Mask all tokens of all groups and read those of the first group. `one`: a single mask per group, and so a shorter
+    input."""
     at, ids = encoding.at, encoding.ids
     masked = {at[i] for group in groups for i in group}
     dropped = {at[i] for group in groups for i in group[1:]} if one else set()

@@ -1,10 +1,4 @@
-"""How frequent a model's tokens are in a text: unigrams, whose probabilities SLOR takes off.
-
-A table has the columns `token` (the id), `piece` (the vocabulary entry) and `count`; `penchant corpus unigrams` writes
-one as Parquet, with its provenance in the metadata, or as TSV. With N tokens counted and V entries of the vocabulary,
-special ones left out of both, P(token) = (count + 1) / (N + V) (Laplace): every token has a probability, and all of
-them sum to 1.
-"""
+"""How frequent a model's tokens are in a text: unigrams, whose probabilities SLOR takes off."""
 
 from __future__ import annotations
 
@@ -31,11 +25,14 @@ _MADE = "count them with penchant corpus unigrams and this model"
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """The frequencies of a tokenizer's tokens. `counts` are by token id, (ids,); special tokens have none."""
+    """The frequencies of a tokenizer's tokens. `counts` are by token id, (ids,); special tokens have none.
+
+    With N tokens counted and V entries in the `vocabulary`, special ones left out of both, P(token) = (count + 1) /
+    (N + V) (Laplace), so that all sum to 1.
+    """
 
     counts: NDArray[np.int64]
     vocabulary: int
-    """The entries that are no special tokens."""
     file: Path | None = None
 
     @property
@@ -44,26 +41,24 @@ class Unigrams:
         return int(self.counts.sum())
 
     def logprobs(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Natural log P of each token."""
+        """Return natural log P of each token."""
         counted = self.counts[np.asarray(ids, dtype=np.int64)]
         values: NDArray[np.float64] = np.log((counted + 1) / (self.total + self.vocabulary))
         return values
 
     def unseen(self, ids: Sequence[int]) -> int:
-        """How many of some tokens were never counted."""
+        """Return how many of some tokens were never counted."""
         return int((self.counts[np.asarray(ids, dtype=np.int64)] == 0).sum())
 
 
 def blank(tokenizer: Tokenizer) -> Unigrams:
-    """Unigrams of a tokenizer with nothing counted yet."""
+    """Return the unigrams of a tokenizer with nothing counted yet."""
     entries = set(tokenizer.hf.get_vocab().values())
-    return Unigrams(
-        np.zeros(max(entries) + 1, dtype=np.int64), len(entries - {int(each) for each in tokenizer.hf.all_special_ids})
-    )
+    return Unigrams(np.zeros(max(entries) + 1, dtype=np.int64), len(entries - set(tokenizer.hf.all_special_ids)))
 
 
 def is_unigrams(file: Path) -> bool:
-    """Whether a file is a table that `penchant corpus unigrams` wrote. Raises OSError."""
+    """Return whether a file is a table that `penchant corpus unigrams` wrote. Raises OSError."""
     import polars as pl
 
     try:
@@ -73,8 +68,8 @@ def is_unigrams(file: Path) -> bool:
 
 
 def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Read a table of unigrams for the tokenizer of a `model`. Raises DataError naming file, line and field, also for a
-    table of another tokenizer: by the tokenizer that its metadata name, and in any table by its pieces."""
+    """Read a table of unigrams (token, the id; piece, the vocabulary entry; count) for the tokenizer of a `model`.
+    Raises DataError naming file, line and field, also for a table of another tokenizer."""
     file = Path(path)
     require_file(file)
     record = _record(file)
@@ -88,10 +83,10 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
     special = frozenset(tokenizer.hf.all_special_ids)
     known = [token if token < len(counts) else 0 for token in tokens]
     for row, token, piece in zip(rows, tokens, tokenizer.strings(known), strict=True):
-        if token >= len(counts) or row.values["piece"] != piece:
+        if token >= len(counts):
+            raise _of_another(f"there is no token {token} in the vocabulary of", model, file, row.line)
+        if row.values["piece"] != piece:
             told = f"token {token} is {row.values['piece']!r} here and {piece!r} in the vocabulary of"
-            if token >= len(counts):
-                told = f"there is no token {token} in the vocabulary of"
             raise _of_another(told, model, file, row.line)
         if taken[token] or token in special:
             reason = "stands twice" if taken[token] else "is a special token, which is never scored"
@@ -104,15 +99,13 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
 
 
 def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Unigrams:
-    """The unigrams of a model's own tokenizer among some tables. Raises DataError where none or several are."""
+    """Return the unigrams of a model's own tokenizer among some tables. Raises DataError where none or several are."""
     fit: list[Unigrams] = []
     refused: list[DataError] = []
     for path in paths:
         try:
             fit.append(read_unigrams(path, tokenizer, model))
-        except DataError as error:
-            if not isinstance(error, OtherTokenizerError):
-                raise
+        except OtherTokenizerError as error:
             refused.append(error)
     if not fit:
         if len(refused) == 1:
@@ -134,7 +127,7 @@ def _of_another(told: str, model: str, file: Path, line: int | None = None) -> O
 
 
 def _record(file: Path) -> dict[str, Any] | None:
-    """The provenance of a table that penchant wrote; None for another table. Raises DataError."""
+    """Return the provenance of a table that penchant wrote; None for another table. Raises DataError."""
     import polars as pl
 
     try:
@@ -149,7 +142,7 @@ def _record(file: Path) -> dict[str, Any] | None:
 
 
 def _whole(row: Row, field: str, file: Path) -> int:
-    """The whole number in a cell. Raises DataError."""
+    """Return the whole number in a cell. Raises DataError."""
     value = row.values.get(field)
     number = numeral(str(value))
     if not isinstance(number, int) or number < 0:

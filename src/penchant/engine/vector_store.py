@@ -1,10 +1,4 @@
-"""Contextual vectors kept on disk, so that no word in a sentence is sent through a model twice.
-
-A store is a folder with one sub-folder for each model, number format, choice of layers and pooling. Its parts are Arrow
-IPC files with the columns `key` (16 bytes) and `vector` (float16, layers × d), each written once and atomically; the
-name of a part holds the hash of its content and the byte at which the vectors begin. Opening a store verifies every
-file and maps the vectors into memory, so that fetching reads no more than it returns.
-"""
+"""Contextual vectors kept on disk, so that no word in a sentence is sent through a model twice."""
 
 from __future__ import annotations
 
@@ -42,14 +36,14 @@ MOST = 1 << 16
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Describe what vectors depend on: model, tokenizer, number format, layers and pooling."""
+    """Name what vectors depend on: model, tokenizer, number format, layers and pooling."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
     read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
     return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
 
 
 def key(text: str, span: Span) -> bytes:
-    """The key of a word in a text: 16 bytes."""
+    """Return the key of a word in a text: 16 bytes."""
     digest = hashlib.blake2b(f"{span[0]}|{span[1]}|".encode(), digest_size=16)
     digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.digest()
@@ -58,8 +52,10 @@ def key(text: str, span: Span) -> bytes:
 class VectorStore:
     """The vectors of one space (see `space`) in a folder that several processes may share.
 
-    Raises CacheError, naming the file, when one is damaged or of another format. Memory holds the keys, 24 bytes each,
-    and the vectors that are fetched.
+    Its parts are Arrow IPC files with the columns `key` (16 bytes) and `vector` (float16, layers × d), each written
+    once; the name of a part holds the hash of its content and the byte at which the vectors begin. Opening a store
+    verifies every file and maps the vectors into memory. Raises CacheError, naming the file, when one is damaged or of
+    another format.
     """
 
     def __init__(self, folder: str | Path, space: str) -> None:
@@ -73,7 +69,7 @@ class VectorStore:
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """The distinct keys that are not in the store, in order, after loading the parts that other processes wrote."""
+        """Return the distinct keys that are not in the store, in order, counting parts that other processes wrote."""
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]
@@ -94,7 +90,7 @@ class VectorStore:
         self._take([name])
 
     def fetch(self, keys: Sequence[bytes]) -> NDArray[np.float16]:
-        """The vectors (n, layers, d) of keys, which may repeat. Raises CacheError if one is not in the store."""
+        """Return the vectors (n, layers, d) of keys, which may repeat. Raises CacheError if one is not in the store."""
         positions = self._positions(_bytes(keys))
         if (positions < 0).any():
             raise CacheError(
@@ -158,7 +154,7 @@ class VectorStore:
             self._rows = np.insert(self._rows, at, np.concatenate(rows)[first][new], axis=0)
 
     def _positions(self, keys: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """The position of each key in the index, −1 for a key that is not there."""
+        """Return the position of each key in the index, −1 for a key that is not there."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -166,7 +162,7 @@ class VectorStore:
 
 
 def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
-    """The keys of a part, and its vectors mapped into memory. Raises CacheError if the file was changed or damaged."""
+    """Read the keys of a part, and map its vectors into memory. Raises CacheError if the file is damaged."""
     try:
         digest, _, begin = path.stem.partition("-")
         data = path.read_bytes()
@@ -244,7 +240,7 @@ def collect(
 
 
 def _chunks(places: list[Place]) -> Iterator[list[Place]]:
-    """Chunks of about `CHUNK` places, with those of a text in one chunk, so that it is run once."""
+    """Yield chunks of about `CHUNK` places, with those of a text in one chunk, so that it is run once."""
     chunk: list[Place] = []
     for _, of_text in groupby(sorted(places), key=itemgetter(0)):
         if len(chunk) >= CHUNK:
@@ -256,7 +252,7 @@ def _chunks(places: list[Place]) -> Iterator[list[Place]]:
 
 
 def _as_float16(vector: NDArray[np.float32], layers: tuple[int, ...], place: Place) -> NDArray[np.float16]:
-    """The vector (layers, d) in float16. Raises ModelError for a value too large for it."""
+    """Return the vector (layers, d) in float16. Raises ModelError for a value too large for it."""
     with np.errstate(over="ignore"):
         half = vector.astype(np.float16)
     for layer, before, after in zip(layers, vector, half, strict=True):

@@ -13,9 +13,11 @@ from penchant.engine.pieces import (
     Place,
     Pooling,
     SentencePooling,
+    Word,
     check_pooling,
     check_sentence_pooling,
     encoded_words,
+    no_token,
     refusal,
     resolved_layers,
     sentence_positions,
@@ -36,10 +38,8 @@ class VectorReader(Asker):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> NDArray[np.float32]:
-        """Vectors (n, d) of the tokens that overlap a span of characters in each text (default: the whole text).
-
-        Raises DataError when a span is no part of its text or touches no token.
-        """
+        """Return vectors (n, d) of the tokens that overlap a span of characters in each text (default: all of it).
+        Raises DataError when a span is no part of its text or touches no token."""
         check_pooling(pooling)
         layers = resolved_layers(self.model, (layer,))
         if spans is None:
@@ -52,11 +52,10 @@ class VectorReader(Asker):
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
             if not 0 <= start < end <= len(text):
                 raise DataError(f"characters {start} to {end} are no part of '{text}'", where=where)
-            inside = [encoding.at[i] for i in encoding.overlapping(text, start, end)]
-            if not inside:
-                raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
-            chosen = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
-            reads.append(Vectors(encoding.ids, tuple(chosen), layers))
+            word = Word(text, (start, end), where, encoding, tuple(encoding.overlapping(text, start, end)), "")
+            if not word.pieces:
+                raise no_token(text, word.span, where)
+            reads.append(Vectors(encoding.ids, word.positions(pooling), layers))
         pooled = [vectors[0] for vectors in self._pooled(reads)]
         return np.stack(pooled) if pooled else np.empty((0, self.model.network.width), np.float32)
 
@@ -105,12 +104,10 @@ class VectorReader(Asker):
         return self._pooled(reads())
 
     def usable(self, places: Iterable[Place]) -> list[str]:
-        """For each place, "" if `word_vectors` can read it, else the reason why not: "too long", "special token in the
-        text", "no token" or "unknown to the tokenizer". No forward pass. Unknown signs elsewhere in the text are
-        allowed.
-        """
+        """Return for each place "" if `word_vectors` can read it, else the reason why not: "too long", "special token
+        in the text", "no token" or "unknown to the tokenizer". Unknown signs elsewhere in the text are allowed."""
         return [word.reason for word in encoded_words(self.model, places)]
 
     def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:
-        """The mean over the positions of each read, (layers, d)."""
+        """Return the mean over the positions of each read, (layers, d)."""
         return (answer.mean(axis=0) for answer in self.engine.answer(reads))

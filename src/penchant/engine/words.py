@@ -1,36 +1,21 @@
-"""Surprisal of words: what the pieces of a word add up to, corrected at its boundaries.
-
-Where a token carries the space before its word, the pieces of a word say nothing of where the word ends: the
-probability of "cat" is that of "cat" and of all words that begin so. With B(c) = −log Σ P(t | c) over the tokens t
-before which a word has ended (those that begin a word, and the end of the text),
-
-    S(w | c) = Σ s(piece) − B(c) + B(c w)
-
-(Pimentel & Meister 2024; Oh & Schuler 2024). A first word that carries no mark begins with one of the unmarked tokens:
-B at its beginning is over these. Between words that no white space parts, and with tokenizers that mark no beginnings,
-the pieces are summed as they are; so they are under masked models, by `pll` or `pll-word-l2r`. Nor is there anything to
-correct behind a token that ends in white space itself, such as a full stop with its line break.
-
-A text longer than the model takes is read through windows: `stride` tokens apart, each a full input that begins with
-the model's own beginning token. Under a causal model a token is read in the first window that holds it; under a masked
-model in the one whose middle is nearest to its word.
-"""
+"""Surprisal of words: what the pieces of a word add up to, corrected at its boundaries."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, tee
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.asking import Asker
-from penchant.engine.methods import Method, method_for
+from penchant.engine.methods import Method, method_for, single_token
 from penchant.engine.pieces import Span
 from penchant.engine.reads import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
 from penchant.errors import DataError, MethodError
@@ -70,17 +55,26 @@ class _Text:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Want:
+class _Want(NamedTuple):
     """What an answer's number is: of token `token`, "logprob", "entropy", or "boundary" before it."""
 
     token: int
-    what: str
+    what: Literal["logprob", "entropy", "boundary"]
 
 
 class WordScorer(Asker):
-    """Gives each word of a text its surprisal. `windowed` texts were longer than the model takes and were read through
-    windows that are `step` tokens apart."""
+    """Gives each word of a text its surprisal.
+
+    Where a token carries the space before its word, the pieces of a word do not say where the word ends. With
+    B(c) = −log Σ P(t | c) over the tokens t before which a word has ended, S(w | c) = Σ s(piece) − B(c) + B(c w)
+    (Pimentel & Meister 2024; Oh & Schuler 2024). B before a first word that carries no mark is over the tokens without
+    one. Pieces are summed as they are between words that no white space parts, behind a token that ends in white space,
+    with tokenizers that mark no beginnings, and under masked models.
+
+    A text longer than the model takes is read through windows, `step` tokens apart, each a full input; `windowed`
+    counts such texts. Under a causal model a token is read in the first window that holds it; under a masked model in
+    the one whose middle is nearest to its word.
+    """
 
     windowed = 0
     step = 0
@@ -123,7 +117,7 @@ class WordScorer(Asker):
             yield self._of_words(text, wants, found)
 
     def checked(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> int:
-        """The number of texts, which are all checked; no forward pass. Raises DataError at one that cannot be read."""
+        """Count texts, which are all checked; no forward pass. Raises DataError at one that cannot be read."""
         return sum(1 for _ in self._texts(texts))
 
     @property
@@ -132,7 +126,7 @@ class WordScorer(Asker):
         return self.model.kind == "causal" and self.model.tokenizer.word_mark is not None
 
     def _room(self) -> int:
-        """How many tokens of a text the model takes at once."""
+        """Return how many tokens of a text the model takes at once."""
         (sample,) = self.model.tokenizer.encode(["a"])
         return self.model.max_tokens - (len(sample.ids) - len(sample.at))
 
@@ -144,20 +138,14 @@ class WordScorer(Asker):
                 raise DataError("the text has no words", where=where, hint="remove the empty line or item")
             yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
-    # Causal models -----------------------------------------------------------------------------------------
-
     def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """One read a window: at the position before each token, what is asked of that place."""
+        """Yield the reads of a causal model, one a window: at the position before each token, what is asked there."""
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
         before = self._before(text)
         read_to = first = -1 if head else 0
         if n == 1 and not head:
-            raise DataError(
-                "a single token cannot be scored: the model has no beginning token",
-                where=text.where,
-                hint="remove the item",
-            )
+            raise single_token(text.where)
         for start in range(0, n, self.step):
             end = min(n, start + room)
             wants = [want for place in range(read_to + 1, end + 1) for want in before.get(place, ())]
@@ -171,11 +159,9 @@ class WordScorer(Asker):
                 break
 
     def _before(self, text: _Text) -> dict[int, list[tuple[_Want, int]]]:
-        """What is asked of the place before each token, and at the end of the text."""
+        """Return what is asked of the place before each token, and at the end of the text."""
         tokens = text.encoding.tokens
-        found: dict[int, list[tuple[_Want, int]]] = {}
-        for place, token in enumerate(tokens):
-            found[place] = [(_Want(place, "logprob"), token)]
+        found = {place: [(_Want(place, "logprob"), token)] for place, token in enumerate(tokens)}
         for word, pieces in enumerate(text.pieces):
             first, behind = pieces.start, pieces.stop
             found[first].append((_Want(first, "entropy"), EXPECTED))
@@ -191,17 +177,15 @@ class WordScorer(Asker):
         return found
 
     def _ended_before(self, tokens: Sequence[int], place: int) -> bool:
-        """Whether the token before a place has ended its word itself, so that nothing is left to correct there."""
+        """Return whether the token before a place has ended its word itself."""
         return place > 0 and tokens[place - 1] in self.model.tokenizer.ended_inside
 
     @cached_property
     def _ends(self) -> frozenset[int]:
         return frozenset(self.model.tokenizer.words_end.tolist())
 
-    # Masked models -----------------------------------------------------------------------------------------
-
     def _by_masking(self, text: _Text, how: Method, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """One read a token, as the method makes them, in the window whose middle is nearest to its word."""
+        """Yield the reads of a masked model, one a token, in the window whose middle is nearest to its word."""
         n = len(text.encoding)
         starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]
         middles = np.array(starts) + room / 2
@@ -217,18 +201,15 @@ class WordScorer(Asker):
             parts.setdefault(window, []).extend(pieces)
         for start, chosen in parts.items():
             part = _window(text.encoding, start, min(n, start + room))
-            reads = enumerate(how.reads(part, self.model, text.where), start=start)
             wanted = set(chosen)
-            for token, read in reads:
+            for token, read in enumerate(how.reads(part, self.model, text.where), start=start):
                 if token not in wanted:
                     continue
-                weight, wants = 1 / n, [_Want(token, "logprob")]
+                wants = [_Want(token, "logprob")]
                 if token in firsts:
                     read = replace(read, at=read.at * 2, tokens=(*read.tokens, EXPECTED))
                     wants.append(_Want(token, "entropy"))
-                yield replace(read, weight=weight), wants
-
-    # Scores ------------------------------------------------------------------------------------------------
+                yield replace(read, weight=1 / n), wants
 
     def _of_words(
         self, text: _Text, wants: Sequence[Sequence[_Want]], answers: Sequence[NDArray[Any]]
@@ -252,12 +233,13 @@ class WordScorer(Asker):
 
 
 def white_space_words(text: str) -> list[Span]:
-    """The spans of the words of a text: what stands between white space."""
+    """Return the spans of the words of a text: what stands between white space."""
     return [(found.start(), found.end()) for found in _WORD.finditer(text)]
 
 
 def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
-    """The spans of given words in a text, which they must spell in order, white space aside. Raises DataError."""
+    """Return the spans of given words in a text, which they must spell in order, white space aside. Raises
+    DataError."""
     spans, at = [], 0
     for word in words:
         while at < len(text) and text[at].isspace():
@@ -273,7 +255,7 @@ def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
 
 
 def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) -> tuple[list[range], frozenset[int]]:
-    """The tokens of each word, by number, and the words that share a token with another.
+    """Return the tokens of each word, by number, and the words that share a token with another.
 
     A token of white space alone belongs to the word that follows. A token that holds parts of several words is counted
     with the last of them.
@@ -308,7 +290,7 @@ def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) ->
 
 
 def _window(encoding: Encoding, start: int, end: int) -> Encoding:
-    """A part of the tokens of a text between the special tokens of the whole."""
+    """Return a part of the tokens of a text between the special tokens of the whole."""
     head, tail = encoding.ids[: encoding.at[0]], encoding.ids[encoding.at[-1] + 1 :]
     body = encoding.tokens[start:end]
     at = tuple(range(len(head), len(head) + len(body)))
@@ -323,32 +305,21 @@ def words_frame(
     method: str,
     bits: bool = False,
 ) -> pl.DataFrame:
-    """One row a word: text (its number or name), sentence and index (from 1; the lines of a text are its sentences),
-    word, surprisal and entropy in nats or `bits` (null where there is none), pieces, offset, the word's first
-    character in the text, and the recipe: model, method, and the unit, "nats" or "bits"."""
+    """Make a table of one row a word (see `surprisal`); the lines of a text are its sentences."""
     import polars as pl
 
     unit = np.log(2) if bits else 1.0
-    blocks: list[dict[str, list[Any]]] = []
+    rows: list[tuple[Any, ...]] = []
     for (name, text), words in zip(texts, scores, strict=True):
-        starts = np.array([word.start for word in words])
         breaks = [found.end() for found in _LINE.finditer(text)]
-        lines = np.searchsorted(breaks, starts, side="right") if breaks else np.zeros(len(starts), dtype=np.int64)
-        numbers, first_of = np.unique(lines, return_index=True)
-        sentence = np.searchsorted(numbers, lines)
-        numbers_of = {
-            kind: [None if v != v else v / unit for v in (getattr(word, kind) for word in words)]
-            for kind in ("surprisal", "entropy")
-        }
-        block = {
-            "text": [name] * len(words),
-            "sentence": (sentence + 1).tolist(),
-            "index": (np.arange(len(words)) - first_of[sentence] + 1).tolist(),
-            "word": [word.word for word in words],
-            "pieces": [word.pieces for word in words],
-            "offset": starts.tolist(),
-        }
-        blocks.append(block | numbers_of)
+        sentence = index = 0
+        line = -1
+        for word in words:
+            if (before := bisect_right(breaks, word.start)) != line:
+                line, sentence, index = before, sentence + 1, 0
+            index += 1
+            surprisal, entropy = (None if v != v else v / unit for v in (word.surprisal, word.entropy))
+            rows.append((name, sentence, index, word.word, surprisal, word.pieces, entropy, word.start))
     columns: dict[str, Any] = {
         "text": None,
         "sentence": pl.Int64,
@@ -359,8 +330,6 @@ def words_frame(
         "entropy": pl.Float64,
         "offset": pl.Int64,
     }
-    table = pl.DataFrame(
-        {column: [value for block in blocks for value in block[column]] for column in columns}, schema=columns
-    )
+    table = pl.DataFrame(rows, schema=columns, orient="row")
     recipe = {"model": model, "method": method, "unit": "bits" if bits else "nats"}
     return table.with_columns(pl.lit(told, pl.String).alias(column) for column, told in recipe.items())

@@ -1,9 +1,4 @@
-"""Whether the answers of a model depend on the rows and the padding beside a text, and on what is behind a token.
-
-Some encoders mix neighbouring positions whatever the attention mask says (MobileBERT, ConvBERT, FNet, YOSO), so that
-padding moves their numbers; some classes that are loaded as causal read what follows (XLNet, a BERT without
-`is_decoder`). No configuration says so, so each model is run on a few arbitrary rows before anything is measured.
-"""
+"""Whether the answers of a model depend on the rows and the padding beside a text, and on what is behind a token."""
 
 from __future__ import annotations
 
@@ -25,7 +20,12 @@ _SHORTER = (8, 5)
 
 
 class Trial:
-    """The answers of a network to a few rows, alone and in company: logits where it `scores`, and all hidden states."""
+    """The answers of a network to a few rows, alone and in company: logits where it `scores`, and all hidden states.
+
+    Some encoders mix neighbouring positions whatever the attention mask says (MobileBERT, ConvBERT, FNet, YOSO), and
+    some classes that are loaded as causal read what follows (XLNet, a BERT without `is_decoder`). No configuration says
+    so.
+    """
 
     def __init__(self, network: Network, scores: bool) -> None:
         self.network, self.scores = network, scores
@@ -79,8 +79,10 @@ class Trial:
     def _same(self, ours: Tensor, own: Tensor) -> bool:
         """Return whether answers (positions, d) are equal at each position; in a 16-bit format, where one position may
         be off by much, over all of them."""
-        if not own.numel() or torch.finfo(self.network.dtype).bits == 16:
-            return not own.numel() or equal(ours, own, self.network.dtype)
+        if not own.numel():
+            return True
+        if torch.finfo(self.network.dtype).bits == 16:
+            return equal(ours, own, self.network.dtype)
         off = (ours - own).square().mean(-1).sqrt()
         return bool((off <= 1e-4 * own.std(-1) + 1e-12).all())
 
@@ -94,12 +96,12 @@ class Trial:
 
 
 def _finite(answers: Tensor) -> Tensor:
-    """Answers in float32, with 0 for what is no number: a damaged word is reported where somebody reads it."""
+    """Return answers in float32, with 0 for what is no number: a damaged word is reported where somebody reads it."""
     return torch.nan_to_num(answers.float(), 0.0, 0.0, 0.0)
 
 
 def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
-    """Rows of arbitrary token ids, none of them padding, the first three the same in every row."""
+    """Return rows of arbitrary token ids, none of them padding, the first three the same in every row."""
     tokens = np.random.default_rng(0).integers(5, config.vocab_size, (rows, length))
     tokens[:, :3] = tokens[0, :3]
     padding = getattr(config, "pad_token_id", None)

@@ -19,11 +19,11 @@ PATIENCE = 5
 """Seconds to wait for a file that another process holds before that is said."""
 _TURNS = 24
 """The times that they are waited for, two minutes in all."""
-_TABLES = {
-    "answers": (["key", "wants", "answer"], ["key", "wants", "answer", "checksum"]),
-    "files": (["path", "stamp", "sha256", "checksum"],),
+TABLES = {
+    "answers": ["key", "wants", "answer", "checksum"],
+    "files": ["path", "stamp", "sha256", "checksum"],
 }
-"""The tables of a cache, with the columns that versions of penchant gave them."""
+"""The tables of a cache and their columns."""
 _ELSEWHERE = "use another cache or none (--cache on the command line, cache= in Python)"
 _MENDS = {
     sqlite3.SQLITE_READONLY: _ELSEWHERE,
@@ -72,9 +72,8 @@ def unusable(path: Path, reason: object) -> CacheError:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary code of an error; −1 for one without."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return -1 if code is None else int(code) & 0xFF
+    """Return SQLite's primary code of an error; 255 for one that Python itself raises."""
+    return int(getattr(error, "sqlite_errorcode", -1)) & 0xFF
 
 
 def foreign(path: Path) -> str | sqlite3.Error:
@@ -97,10 +96,9 @@ def foreign(path: Path) -> str | sqlite3.Error:
             kinds = patiently(
                 path, lambda: dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
             )
-            if any(kind != "table" or name not in _TABLES for name, kind in kinds.items()):
+            if any(kind != "table" or name not in TABLES for name, kind in kinds.items()):
                 return "it holds other tables"
             tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
     except sqlite3.Error as error:
         return error
-    ours = all(columns in _TABLES[name] for name, columns in tables.items())
-    return "" if ours else "it holds other tables"
+    return "" if all(columns == TABLES[name] for name, columns in tables.items()) else "it holds other tables"

@@ -1,9 +1,4 @@
-"""Hashes of files, remembered: a model of 10 GB is not read anew at every start.
-
-A hash is remembered by the file's path, size, time of change and inode, in the SQLite file of the cache of answers.
-A file that was written to in the last seconds is not remembered, for it might be written to again within the resolution
-of its clock.
-"""
+"""Hashes of files, remembered in the cache of answers, and files that are watched while a model is in use."""
 
 from __future__ import annotations
 
@@ -11,9 +6,12 @@ import hashlib
 import re
 import sqlite3
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
+from penchant.errors import ModelError, StudyError
 from penchant.files import sha256_file
 from penchant.models.cache_file import connected, foreign, patiently, unusable
 
@@ -23,8 +21,9 @@ _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
 class Digests:
-    """SHA-256 of files, from the SQLite file `path` where the file has not changed (None: never remembered). `forced`
-    reads every file, and remembers what it finds. Where the file is `optional`, one that cannot be used is not."""
+    """SHA-256 of files, from the SQLite file `path` where size, times and inode have not changed (None: never
+    remembered). `forced` reads every file, and remembers what it finds. An `optional` memory that cannot be used is
+    not."""
 
     def __init__(self, path: Path | None, *, forced: bool = False, optional: bool = False) -> None:
         self.path = path
@@ -32,18 +31,17 @@ class Digests:
         self.optional = optional
 
     def sha256(self, file: Path) -> str:
-        """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read, CacheError when the
-        memory cannot."""
-        if self.path is None:
-            return sha256_file(file)
-        if (other := foreign(self.path)) and self.optional:
+        """Return the SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read, CacheError
+        when the memory cannot."""
+        other = foreign(self.path) if self.path is not None else ""
+        if self.path is None or (other and self.optional):
             return sha256_file(file)
         if other:
             raise unusable(self.path, other)
         name, now = str(file.resolve()), stamp(file)
         known = None if self.forced else self._known(name, now)
-        if known is not None and re.fullmatch("[0-9a-f]{64}", known):
-            return known
+        if re.fullmatch("[0-9a-f]{64}", known or ""):
+            return str(known)
         digest = sha256_file(file)
         if now and now == stamp(file, settled=True):
             self._remember(name, now, digest)
@@ -69,22 +67,21 @@ class Digests:
             return None
         return self._known(f"proofs of {fingerprint}", stamp)
 
+    def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
+        """Remember something of a model. Raises CacheError."""
+        self._remember(f"proofs of {fingerprint}", stamp, proofs)
+
     def stated(self, file: str) -> str:
         """Return the hash that the hub stated of a file of a commit; "" where it is not remembered."""
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
         """Remember it. Raises CacheError."""
-        if self.path is not None and not foreign(self.path):
-            self._remember(f"stated of {file}", "", digest)
-
-    def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
-        """Remember something of a model. Raises CacheError."""
-        if self.path is not None and not foreign(self.path):
-            self._remember(f"proofs of {fingerprint}", stamp, proofs)
+        self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
-        assert self.path is not None
+        if self.path is None or foreign(self.path):
+            return
         try:
             row = (name, stamp, digest, _checksum(name, stamp, digest))
             with closing(self._open()) as db:
@@ -98,6 +95,40 @@ class Digests:
         db = connected(self.path)
         patiently(self.path, lambda: db.execute(f"CREATE TABLE IF NOT EXISTS files ({_TABLE}) WITHOUT ROWID"))
         return db
+
+
+@dataclass(slots=True)
+class WatchedFiles:
+    """The files of a model, with what `stamp` gave of each before it was read.
+
+    `intact` hashes them anew; it is asked only where a size, a time or an inode has changed.
+    """
+
+    stamps: Mapping[Path, str]
+    intact: Callable[[], bool]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files. Raises OSError."""
+        return sum(file.stat().st_size for file in self.stamps)
+
+    def require_same(self) -> None:
+        """Raise StudyError if a file is another than the one that was read."""
+        now = {file: stamp(file) for file in self.stamps}
+        if now == self.stamps:
+            return
+        try:
+            same = self.intact() and all(stamp(file) == was for file, was in now.items())
+        except (ModelError, OSError):
+            same = False
+        if not same:
+            changed = next(file for file, was in self.stamps.items() if now[file] != was)
+            raise StudyError(
+                "changed while the model was in use; the answers since it was last looked at are dropped",
+                where=str(changed),
+                hint="run again when it no longer changes",
+            )
+        self.stamps = now
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:

@@ -15,9 +15,8 @@ _WORDS = re.compile(r"(\s+)")
 
 
 class EquivalentTokenizer(Tokenizer):
-    """A tokenizer that reads a text as it is written where it knows all of it, else in the canonically equivalent
-    spelling of which it knows most. Spans are those of the text as it is written; `respelt` has the spellings that were
-    read, by text."""
+    """A tokenizer that reads a text in the canonically equivalent spelling of which it knows most, as it is written by
+    preference. Spans are those of the text as written; `respelt` has the spellings that were read, by text."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.__dict__.update(tokenizer.__dict__)
@@ -44,7 +43,7 @@ class EquivalentTokenizer(Tokenizer):
         return replace(found, spans=tuple(place.span(*span) for span in found.spans))
 
     def _least_lost(self, spelled: Sequence[str]) -> tuple[str, Encoding]:
-        """The spelling of which least is lost, the first of several."""
+        """Return the spelling of which least is lost, the first of several."""
         return min(zip(spelled, super().encode(spelled), strict=True), key=lambda pair: self._lost(*pair))
 
     def _lost(self, text: str, encoding: Encoding) -> int:
@@ -55,7 +54,7 @@ class EquivalentTokenizer(Tokenizer):
 
 
 def with_equivalents(model: LanguageModel) -> LanguageModel:
-    """A model that reads texts with an `EquivalentTokenizer`."""
+    """Return a model that reads texts with an `EquivalentTokenizer`."""
     tokenizer: object = model.tokenizer
     if not isinstance(tokenizer, Tokenizer):  # of a GGUF file whose outline alone is known
         return model
@@ -63,7 +62,7 @@ def with_equivalents(model: LanguageModel) -> LanguageModel:
 
 
 def respelt_words(model: LanguageModel, words: Sequence[str]) -> list[str]:
-    """Those of some words that a model reads in another spelling."""
+    """Return those of some words that a model reads in another spelling."""
     tokenizer = model.tokenizer
     if not isinstance(tokenizer, EquivalentTokenizer):
         return []

@@ -1,10 +1,4 @@
-"""Models of the Hugging Face hub: from a name and a revision to a folder that holds one commit, or a clear error.
-
-A branch can move between two requests. The revision is therefore turned into a commit once, every file is asked for by
-that commit, and the model is then loaded from the folder of the local hub cache that holds it: configuration, tokenizer
-and weights are of one commit, and a request that fails is an error instead of a tokenizer with a file missing. Files
-are compared with the hashes that the hub states whenever they are used, because `huggingface_hub` compares sizes only.
-"""
+"""Models of the Hugging Face hub: from a name and a revision to a folder that holds one commit."""
 
 from __future__ import annotations
 
@@ -34,9 +28,8 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which files of a repository are needed besides its settings: weights, pickled ones if there are no others, and
-    code; and what remembers the hashes of those that are there. Weights that are only `looked_for` must be there to be
-    had, and are neither fetched nor read."""
+    """The files of a repository that are needed besides its settings: weights, `pickled` ones if there are no others,
+    and code. Weights that are only `looked_for` are neither fetched nor read. `digests` remembers hashes."""
 
     weights: bool = True
     looked_for: bool = False
@@ -45,7 +38,7 @@ class Wanted:
     digests: Digests = field(default_factory=lambda: Digests(None))
 
     def settings(self, names: Iterable[str]) -> list[str]:
-        """What is to be fetched before the weights, so that a copy that has its weights has everything."""
+        """Return what is fetched before the weights, so that a copy that has its weights has everything."""
         return sorted(
             name
             for name in names
@@ -56,8 +49,9 @@ class Wanted:
 def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapshot:
     """Bring one commit of a model into the local hub cache, or find it there if the hub cannot be reached.
 
-    `given` is the model as the user named it, for messages; `revision` a branch, a tag or a commit, whole or at least
-    seven digits of it. Raises ModelError.
+    The revision (a branch, a tag, or seven or more digits of a commit) is turned into a commit once, so that all files
+    are of one commit, and files are compared with the hashes that the hub states: `huggingface_hub` compares sizes
+    only. `given` is the model as the user named it, for messages. Raises ModelError.
     """
     from huggingface_hub import hf_hub_download
 
@@ -133,10 +127,8 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated:
 
 
 def _listed(name: str, commit: str) -> dict[str, str]:
-    """The files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated.
-
-    Raises what `huggingface_hub` raises.
-    """
+    """Return the files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated.
+    Raises what `huggingface_hub` raises."""
     from huggingface_hub import HfApi, constants
 
     info = HfApi().model_info(name, revision=commit, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
@@ -144,7 +136,7 @@ def _listed(name: str, commit: str) -> dict[str, str]:
 
 
 def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> list[str]:
-    """The files of the weights, in the order of preference of transformers; none if there are none to be used."""
+    """Return the files of the weights that transformers would take; none if there are none to be used."""
     for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
         if whole in names:
             return [whole]

@@ -17,7 +17,8 @@ _INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 
 def local_fingerprint(local: Path, digests: Digests) -> str:
-    """A SHA-256 over the configuration, weights, tokenizer and code of a model file or directory. Raises ModelError."""
+    """Return a SHA-256 over configuration, weights, tokenizer and code of a model file or directory. Raises
+    ModelError."""
     digest = hashlib.sha256()
     root = local if local.is_dir() else local.parent
     try:
@@ -30,7 +31,8 @@ def local_fingerprint(local: Path, digests: Digests) -> str:
 
 
 def model_files(local: Path) -> Iterator[Path]:
-    """The files of a local model: what `from_pretrained` reads of it, and every other file of those kinds beside it.
+    """Yield the files of a local model: what `from_pretrained` reads of it, and every other file of those kinds beside
+    it. Raises ModelError for weights that are not there or no regular file.
 
     Weights are safetensors and pickled ones, of which transformers may take either, and the parts that an index names.
     """
@@ -38,11 +40,8 @@ def model_files(local: Path) -> Iterator[Path]:
         yield local
         return
     for file in local.iterdir():
-        if file.suffix in (".safetensors", ".bin"):
-            _require_regular(file)
-            yield file
-    for file in local.iterdir():
-        if file.suffix in SETTINGS and not file.is_dir() and not file.name.startswith("README"):
+        settings = file.suffix in SETTINGS and not file.is_dir() and not file.name.startswith("README")
+        if settings or file.suffix in (".safetensors", ".bin"):
             _require_regular(file)
             yield file
     yield from (file for file in local.rglob("*.py") if file.is_file())
@@ -50,7 +49,7 @@ def model_files(local: Path) -> Iterator[Path]:
 
 
 def lacks_weights(given: str) -> ModelError:
-    """The error for a model, by its given name, that has no weights that may be read."""
+    """Return the error for a model, by its given name, that has no weights that may be read."""
     return ModelError(
         "there are no safetensors weights",
         where=given,
@@ -59,7 +58,7 @@ def lacks_weights(given: str) -> ModelError:
 
 
 def code_elsewhere(folder: Path) -> str:
-    """The repository that a checkpoint takes its code from, if that is another one: "" if not."""
+    """Return the repository that a checkpoint takes its code from, if that is another one; else ""."""
     for name in ("config.json", "tokenizer_config.json"):
         named = _read(folder / name).get("auto_map")
         entries = list(named.values()) if isinstance(named, dict) else [named]
@@ -70,8 +69,8 @@ def code_elsewhere(folder: Path) -> str:
 
 
 def _parts(local: Path) -> Iterator[Path]:
-    """The weights that an index names, or the configuration (`transformers_weights`). Raises ModelError for one that is
-    not there or that lies outside."""
+    """Yield the weights that an index or the configuration (`transformers_weights`) names. Raises ModelError for one
+    that is not there or that lies outside."""
     indices = [local / name for name in _INDICES]
     named = _read(local / "config.json").get("transformers_weights")
     if isinstance(named, str):

@@ -1,19 +1,4 @@
-"""The last layer of a model, computed only at the positions that are read.
-
-In the last layer every position needs a key and a value, for others attend to it, but a query, an attention output, a
-feed-forward pass and norms are needed only where somebody reads. A pseudo-log-likelihood reads one position of each
-masked copy of a sentence, so most of the work of that layer is for nothing.
-
-The layer's own forward pass runs twice. First it gets the states of all positions and is stopped where attention
-begins: keys, values and mask are kept. Then it gets the states of the read positions alone, as one row, and where
-attention begins, their queries meet those keys and values. So nothing needs to be known of what a layer does before
-and after attention. transformers lets a registered function take the place of attention in every model that looks it
-up in `AttentionInterface`. A model that does not, such as DeBERTa, computes attention for all positions, and only what
-follows is saved.
-
-Whether a model is built so is not certain before it was tried: the caller must check that the answers are those of the
-plain forward pass (`Network` does).
-"""
+"""The last layer of a model, computed only at the positions that are read."""
 
 from __future__ import annotations
 
@@ -44,6 +29,12 @@ class UnlikeError(LookupError):
 class LastLayer:
     """The last layer of `trunk`, a module that returns hidden states. `config` names the implementation of attention;
     `sample` is one input of the trunk, on which it is run to find the layer. Raises UnlikeError where there is none.
+
+    Every position needs a key and a value, for others attend to it, but the rest only where somebody reads. So the
+    layer's own forward pass runs twice. First it gets all states and is stopped where attention begins: keys, values
+    and mask are kept. Then it gets the states of the read positions alone, as one row, whose queries meet those keys
+    and values. A model that does not look attention up in `AttentionInterface`, such as DeBERTa, computes it for all
+    positions, and only what follows is saved. The caller must check that the answers are those of the plain pass.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
@@ -61,8 +52,8 @@ class LastLayer:
                 raise UnlikeError("attention can neither be replaced nor be told from the rest of the layer")
 
     def states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """The last states (r, d) at the positions (rows, cols) of the inputs of the trunk. Raises UnlikeError where
-        the trunk does other things with these inputs than with the sample."""
+        """Return the last states (r, d) at the positions (rows, cols) of the inputs of the trunk. Raises UnlikeError
+        where the trunk does other things with these inputs than with the sample."""
         with ExitStack() as stack:
             running = _Pass(self, _Reads(rows, cols))
             stack.callback(_running.reset, _running.set(running))
@@ -90,14 +81,14 @@ class _Reads:
         self.most = int(counts.max())
 
     def on(self, device: torch.device) -> tuple[Tensor, ...]:
-        """Rows, columns and slots, (r,) each, on a device; a model may be spread over several."""
+        """Return rows, columns and slots, (r,) each, on a device; a model may be spread over several."""
         if device not in self._on:
             self._on[device] = tuple(place.to(device) for place in self._places)
         return self._on[device]
 
     def of(self, value: Any, shape: torch.Size) -> Any:
-        """The read positions, as one row, of a value whose first two dimensions are the batch `shape` (or 1 and its
-        length); anything else as it is."""
+        """Return the read positions, as one row, of a value whose first two dimensions are the batch `shape` (or 1 and
+        its length); anything else as it is."""
         if isinstance(value, tuple):
             return tuple(self.of(part, shape) for part in value)
         if not isinstance(value, Tensor) or value.dim() < 2 or value.shape[1] != shape[1]:
@@ -108,7 +99,7 @@ class _Reads:
         return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
-        """Values (r, …) as (batch, most, …), 0 where a row has fewer reads than another."""
+        """Return values (r, …) as (batch, most, …), 0 where a row has fewer reads than another."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
         rows, _, slots = self.on(values.device)
         result[rows, slots] = values
@@ -129,7 +120,7 @@ class _Pass:
         self.turn = 0
 
     def layer(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """The layer as it is, but at its last call only the read positions, as one row."""
+        """Run the layer as it is, but at its last call only the read positions, as one row."""
         self.left -= 1
         if self.left:
             return self.plain(states, *args, **kwargs)
@@ -151,7 +142,7 @@ class _Pass:
             config._attn_implementation = before
 
     def query(self, module: Any) -> Callable[[Tensor], Tensor]:
-        """The layer that makes queries, but zeros where they are not looked at."""
+        """Return the layer that makes queries, but zeros where they are not looked at."""
         plain = module.forward
 
         def forward(states: Tensor) -> Tensor:
@@ -203,8 +194,8 @@ AttentionInterface.register(_ATTENTION, _attention)
 
 
 def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
-    """The entry of a list of modules that a pass calls last, not counting those that hold lists themselves, and how
-    often it is called. Raises UnlikeError."""
+    """Return the entry of a list of modules that a pass calls last, not counting those that hold lists themselves, and
+    how often it is called. Raises UnlikeError."""
     lists = [module for module in trunk.modules() if isinstance(module, torch.nn.ModuleList)]
     called: list[Any] = []
     hooks = [

@@ -1,11 +1,4 @@
-"""`load`: turn the name of a model into a model that can be measured, or a clear error.
-
-bert-base-uncased, bert-base-uncased@86b5e09      a hub name, with a revision
-path/to/model                                     a directory written by save_pretrained
-path/to/model.gguf                                a causal model in a GGUF file (extra `gguf`)
-bundled:modern                                    a model inside this package
-vectors.txt, .vec, .bin, .npy                     static word vectors
-"""
+"""Turn the name of a model into a model that can be measured, or a clear error."""
 
 from __future__ import annotations
 
@@ -13,7 +6,6 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,21 +24,19 @@ from penchant.models.configuration import (
     claimed_kind,
     first_token,
     heads,
+    quantization,
     quiet,
     read_config,
     told,
 )
-from penchant.models.digests import Digests, stamp
-from penchant.models.gguf_files import read_once
+from penchant.models.digests import Digests, WatchedFiles, stamp
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
 from penchant.models.placing import Placing
 from penchant.models.proofs import Proofs, circumstances
-from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
-from penchant.models.watched_files import WatchedFiles
 from penchant.progress import waiting
 from penchant.reading import is_file
 from penchant.vectors.beginning import refuse_stranger
@@ -64,12 +54,11 @@ _SMALL = 1 << 31
 class LanguageModel:
     """A pretrained model, ready for measurement.
 
-    `name` is what signatures cite, with revision or hash; `fingerprint` tells models apart in the cache. `kind` says
-    what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
-    why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
-    with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
-    of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao"), and
-    `cautions` what transformers warned of that may be about the numbers. `files` are those that were read (None: none).
+    `name` is what signatures cite, with revision or hash; `fingerprint` tells models apart in the cache. `kind` is
+    "masked" or "causal", or "encoder" for vectors only (`no_scores` says why). `max_tokens` bounds one input, special
+    tokens included. `begin` is the token that a causal sentence starts with (None: first tokens are not scored).
+    `unused` are weights of the checkpoint that were not loaded, `quantized` says how its weights are quantized
+    ("int8-torchao"), and `cautions` what transformers warned of that may be about the numbers.
     """
 
     name: str
@@ -115,7 +104,8 @@ def load(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Model:
-    """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
+    """Load a model by hub name[@revision], directory, GGUF file (extra `gguf`), `bundled:` name or file of word
+    vectors.
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
     follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
@@ -155,7 +145,7 @@ def read_model(
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
-    with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), _parsed_once(source):
+    with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         stamps = {file: stamp(file) for file in source.files()}
@@ -163,11 +153,9 @@ def read_model(
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
         files = WatchedFiles(stamps, partial(source.intact, fingerprint))
-        if source.is_gguf:
-            options["config"] = config  # else the file is parsed once more, which takes seconds
-        weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        weight_options["disable_mmap"] = files.size <= _SMALL or None
-        model, kind, reason, unused = _weights(source, config, weight_options, placing, heard)
+        quantized = "" if source.is_gguf else quantization(config)
+        options |= _weight_options(source, config, files, pickled=allow_pickle)
+        model, kind, reason, unused = _weights(source, config, options, placing, heard, quantized)
         _check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
@@ -184,14 +172,22 @@ def read_model(
         begin=begin,
         no_scores=reason,
         unused=unused,
-        quantized="" if source.is_gguf else quantization(config),
+        quantized=quantized,
         cautions=heard.cautions,
         files=files,
     )
 
 
+def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
+    """Return what `from_pretrained` must be told of weights. Without the configuration it parses a GGUF file again."""
+    mapped = {"disable_mmap": files.size <= _SMALL or None}
+    if source.is_gguf:
+        return {**mapped, "config": config, "use_safetensors": None}
+    return {**mapped, "use_safetensors": None if pickled else True}
+
+
 def _named(source: Source, name: str | None) -> Source:
-    """The source under a name that a user gives it. Raises ModelError for one that others find by its own."""
+    """Return the source under a name that a user gives it. Raises ModelError for one that has a public name."""
     if name is None:
         return source
     if source.local is None or source.given.startswith("bundled:"):
@@ -201,7 +197,7 @@ def _named(source: Source, name: str | None) -> Source:
 
 
 def _label(name: str) -> str:
-    """A name for a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
+    """Return a name for a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
         told = f"{shortened(name)} is no name for a model"
         raise ModelError(told, where="load(), name", hint="give one line without @, ' − ' or space around it")
@@ -209,7 +205,7 @@ def _label(name: str) -> str:
 
 
 def names_vectors(spec: str | Path) -> bool:
-    """Whether a name is that of a file of word vectors. Raises ModelError for a file that is no model either."""
+    """Return whether a name is that of a file of word vectors. Raises ModelError for a file that is no model either."""
     path = Path(spec)
     if not is_file(path) or path.suffix == ".gguf":
         return False
@@ -220,30 +216,32 @@ def names_vectors(spec: str | Path) -> bool:
 
 
 def fingerprint(spec: str, digests: Digests) -> str:
-    """The fingerprint that `load` gives a model, without reading its weights where they are remembered or on the hub.
-    Raises ModelError for one that is not there."""
+    """Return the fingerprint that `load` gives a model, without reading its weights where they are remembered or on the
+    hub. Raises ModelError for one that is not there."""
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return load_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
-    with quiet():
-        return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
+    return _without_weights(spec, digests).fingerprint(digests)
 
 
 def cited(spec: str, digests: Digests) -> str:
-    """The name that signatures cite a model by, found as `fingerprint` finds it; of word vectors, the file's."""
+    """Return the name that signatures cite a model by, found as `fingerprint` finds it; of word vectors, the file's."""
     if names_vectors(spec):
         return Path(spec).name
+    source = _without_weights(spec, digests)
+    return source.cited(source.fingerprint(digests))
+
+
+def _without_weights(spec: str, digests: Digests) -> Source:
     with quiet():
-        source = resolve(spec).fetched(Wanted(weights=False, digests=digests))
-        return source.cited(source.fingerprint(digests))
+        return resolve(spec).fetched(Wanted(weights=False, digests=digests))
 
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """Load only the tokenizer of a model; return the name for a signature, too. No weights are read. Warns as `load`
-    does."""
+    """Load only the tokenizer of a model; return the name for a signature, too. Warns as `load` does."""
     source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
-    with quiet() as heard, _parsed_once(source):
+    with quiet() as heard, source.parsed_once():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code, digests=memory))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     for caution in heard.cautions:
@@ -251,22 +249,16 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
     return source.label, Tokenizer(hf, special=False)
 
 
-def _parsed_once(source: Source) -> AbstractContextManager[None]:
-    """Parse a GGUF file once for configuration, tokenizer and weights; nothing for other models."""
-    return read_once() if source.is_gguf else nullcontext()
-
-
 def _weights(
-    source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard
+    source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
-    """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
-    weights it has no place for."""
+    """Return the model under the richest head with trained weights, its kind, for an encoder why it has no scores, and
+    the weights it has no place for."""
     import torch
     from transformers import AutoModel
 
     options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
     reason = ""
-    quantized = "" if source.is_gguf else quantization(config)
     kind, _ = claimed_kind(config)
     for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
         before = len(heard.messages)
@@ -297,7 +289,7 @@ def _weights(
 
 
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
-    """The kind that a model proved to be, and for an encoder why it has no scores."""
+    """Return the kind that a model proved to be, and for an encoder why it has no scores."""
     if not network.proofs.looks_ahead:
         return kind, reason
     if heads()["masked"]._model_mapping.get(type(config), None) is type(model):
@@ -308,7 +300,7 @@ def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: s
 def _network(
     source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
-    """The network of a model, whose proofs are remembered. Raises ModelError where no answer of it can be repeated."""
+    """Return the network of a model, whose proofs are remembered. Raises ModelError where no answer can be repeated."""
     from penchant.models.network import Network  # brings torch, which takes seconds to import
 
     model = placing.put(model)
@@ -325,8 +317,8 @@ def _network(
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
-    """Weights of the checkpoint that were not loaded, such as a head that was left behind. Raises ModelError where they
-    are layers like those that were: the configuration then describes a smaller model than the one that was trained."""
+    """Return the weights of the checkpoint that were not loaded. Raises ModelError where they are layers like those
+    that were: the configuration then describes a smaller model than the one that was trained."""
     prefix = f"{model.base_model_prefix}."
 
     def pattern(key: str) -> str:
@@ -357,18 +349,18 @@ def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
 
 def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
     """Raise ModelError if the tokenizer has ids for which the model has no embedding."""
-    rows = int(model.get_input_embeddings().weight.shape[0])
-    if max(tokenizer.get_vocab().values()) >= rows:
+    rows, last = int(model.get_input_embeddings().weight.shape[0]), max(tokenizer.get_vocab().values())
+    if last >= rows:
         raise ModelError(
-            f"the tokenizer has ids up to {max(tokenizer.get_vocab().values())} and the model {rows} embeddings",
+            f"the tokenizer has ids up to {last} and the model {rows} embeddings",
             where=source.given,
             hint="use the tokenizer the model was trained with",
         )
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less; a limit that
-    is not positive, such as XLNet's -1, is none."""
+    """Return the longest input that the model's positions can hold, or the tokenizer's own limit if that is less; a
+    limit that is not positive, such as XLNet's -1, is none."""
     import torch
 
     limits = [int(tokenizer.model_max_length)]

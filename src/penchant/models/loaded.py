@@ -1,8 +1,4 @@
-"""The model that was loaded last by its name, kept for the next call that names it.
-
-One model is kept, until a call names another or a study begins; a script that wants several at hand, or none, calls
-`load` itself. A model is the same as long as its files are: they are hashed once, and again after they changed.
-"""
+"""The model that was loaded last by its name, kept for the next call that names it."""
 
 from __future__ import annotations
 
@@ -16,12 +12,9 @@ from penchant.models.digests import Digests
 from penchant.models.load import Model, fingerprint, load, names_vectors
 from penchant.models.source import resolve
 
-Key = tuple[object, ...]
-"""The name of a model without hash, its fingerprint, and what else its loading depends on."""
-
-
 _LOCK = Lock()
-_KEPT: dict[Key, Model] = {}
+_KEPT: dict[tuple[object, ...], Model] = {}
+"""The model by its name without hash, its fingerprint, and what else its loading depends on."""
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
@@ -44,8 +37,8 @@ def release() -> None:
 
 
 def _looked_up(spec: str | Path) -> tuple[str, str]:
-    """The name of a model without hash, and its fingerprint, for which files that were hashed before are not read; two
-    empty texts where there is none, of which `load` says why."""
+    """Return the name of a model without hash, and its fingerprint; two empty texts where there is none, of which
+    `load` says why."""
     try:
         return _label(spec), fingerprint(str(spec), _digests())
     except PenchantError:

@@ -1,11 +1,4 @@
-"""A torch model reduced to what the engine needs: logits at chosen positions, hidden vectors, attention.
-
-The vocabulary projection is the most expensive step of a language model and is needed at few positions. So the trunk
-runs on whole rows, the states at the read positions are gathered, and the rest of the model (head, scaling, soft-caps,
-whatever its authors put there) runs on those alone: the complete model is called with its trunk's forward replaced by
-one that returns the gathered states. The trunk's last layer, too, runs on these positions alone where few of them are
-read. On construction `Network` checks that each shortcut gives the model's own logits, and otherwise does not take it.
-"""
+"""A torch model reduced to what the engine needs: logits at chosen positions, hidden vectors, attention."""
 
 from __future__ import annotations
 
@@ -14,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,27 +25,28 @@ from penchant.models.proofs import Batching, Proofs
 from penchant.models.trees import Trees, whole
 
 FEW = 0.5
-"""Up to this share of a batch's positions, the last layer is computed for those that are read. Keys and values, which
-are computed for all, are a sixth of a usual layer's products, or a quarter where queries come with them."""
+"""Up to this share of a batch's positions, the last layer is computed for those that are read."""
 
 LOGIT_BLOCK = 3 << 21
-"""The most logits held at once on a CPU (24 MiB of float32); it bounds memory for any vocabulary. For tables of 32 MiB
-and more, glibc asks the system for new memory each time, which takes a sixth of the product's time; tables just below
-that left 900 MiB of holes in its heap where these leave 350 (bench/README.md). Elsewhere it is 16 times as many."""
+"""The most logits held at once on a CPU (24 MiB of float32), elsewhere 16 times as many. For tables of 32 MiB and more,
+glibc asks the system for new memory each time; tables just below that leave holes in its heap (bench/README.md)."""
 KEPT = 1 << 28
-"""Logits after which freed memory is given back on a CPU (a gibibyte of float32), in 28 ms at most where that was
-measured. Without it some 280 MiB more are kept in the long run (bench/README.md)."""
+"""Logits after which freed memory is given back on a CPU (a gibibyte of float32; bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 """What a model raises that is not built as a shortcut takes it to be."""
 
 
 class Network:
-    """The weights of one model, in evaluation mode, never training.
+    """The weights of one model, in evaluation mode.
 
     `scores`: it has a trained vocabulary head; `causal`: it is asked for the next token. `proofs` says which shortcuts
     give the model's own answers and in what company a row may be run; they are made here unless they are `known`.
-    `PENCHANT_PLAIN=1` takes no shortcut.
+
+    The vocabulary projection is needed at few positions. So the trunk runs on whole rows, the states at the read
+    positions are gathered, and the complete model runs on those alone, its trunk's forward replaced by one that returns
+    them: head, scaling and soft-caps are the model's own. The trunk's last layer, too, runs on these positions alone
+    where few of them are read.
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool, known: Proofs | None = None) -> None:
@@ -96,7 +91,7 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """Return whether the head is applied to gathered states."""
+        """Whether the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property
@@ -172,7 +167,7 @@ class Network:
         cols: NDArray[np.int64],
         layers: tuple[int, ...],
     ) -> NDArray[np.float32]:
-        """Hidden vectors (r, layers, d) of the layers (0: embeddings, −1: last) at the positions (rows, cols)."""
+        """Return hidden vectors (r, layers, d) of layers (0: embeddings, −1: last) at the positions (rows, cols)."""
         states = self.trunk(**self.inputs(tokens, lengths), output_hidden_states=True).hidden_states
         return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
@@ -184,9 +179,8 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> tuple[Tensor, NDArray[np.float32]]:
-        """Float32 logits (r, V) and the attention received (r,) at the positions: its mean over layers, heads and all
-        query positions of the row but padding (Kaneko & Bollegala 2022). Needs a model that returns attention
-        weights."""
+        """Return float32 logits (r, V) and the attention received (r,) at the positions: its mean over layers, heads
+        and all query positions of the row but padding (Kaneko & Bollegala 2022)."""
         with self._eager():
             out = self.model(**self.inputs(tokens, lengths), output_attentions=True)
         received = torch.stack([layer.float().mean(dim=1) for layer in out.attentions]).mean(dim=0)
@@ -216,7 +210,7 @@ class Network:
 
     @property
     def readable(self) -> list[int]:
-        """The layers that have one vector a token: not those of a model that pools neighbouring positions into one."""
+        """The layers that have one vector a token, which pooled layers have not."""
         return [layer for layer, positions in enumerate(self.proofs.layers) if positions == self.proofs.layers[0]]
 
     def inputs(
@@ -232,22 +226,20 @@ class Network:
             mask.masked_fill_(~seen, torch.finfo(self.dtype).min)
             inputs["attention_mask"] = mask[:, None]
             inputs["position_ids"] = torch.from_numpy(trees.depths).to(self.device)
-        if "use_cache" in self._accepted:
+        if self._takes_use_cache:
             inputs["use_cache"] = False
         return inputs
 
-    @property
-    def _accepted(self) -> frozenset[str]:
-        if not hasattr(self, "_parameters"):
-            self._parameters = frozenset(inspect.signature(self.trunk.forward).parameters)
-        return self._parameters
+    @cached_property
+    def _takes_use_cache(self) -> bool:
+        return "use_cache" in inspect.signature(self.trunk.forward).parameters
 
     def _mask(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Tensor:
         columns = np.arange(tokens.shape[1])
         return torch.from_numpy((columns < lengths[:, None]).astype(np.int64)).to(self.device)
 
     def _states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """The trunk's last states (r, d) at the positions (rows, cols)."""
+        """Return the trunk's last states (r, d) at the positions (rows, cols)."""
         if self._last is not None and len(rows) <= FEW * inputs["input_ids"].numel():
             try:
                 return self._last.states(inputs, rows, cols)
@@ -257,7 +249,7 @@ class Network:
         return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
     def _project(self, states: Tensor) -> Tensor:
-        """Logits of the model's own head on states (r, d): the whole model runs, its trunk replaced by these states."""
+        """Return logits of the model's own head on states (r, d)."""
         output = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states[None])
 
         def handed_over(*_: object, **__: object) -> Any:
@@ -274,12 +266,11 @@ class Network:
         return logits
 
     def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows of arbitrary token ids, the first three the same in every row."""
-        tokens = sample_tokens(self.config, rows, length)
-        return tokens, np.full(rows, length)
+        """Return rows of arbitrary token ids, the first three the same in every row."""
+        return sample_tokens(self.config, rows, length), np.full(rows, length)
 
     def _check_gathers(self) -> bool:
-        """Whether the head on gathered states gives the model's own logits."""
+        """Return whether the head on gathered states gives the model's own logits."""
         tokens, lengths = self._sample(2)
         rows, cols = np.array([0, 0, 1, 1]), np.array([1, 6, 0, 4])
         self.proofs = replace(self.proofs, gathers=True)
@@ -292,8 +283,8 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """The last layer, if what it gives at read positions alone, one of a row or several, with padding and without,
-        is what it gives there when all are computed; else None."""
+        """Return the last layer, if what it gives at read positions alone, one of a row or several, with padding and
+        without, is what it gives there when all are computed; else None."""
         tokens, full = self._sample(3)
         rows = np.array([0, 0, 0, 1, 2, 2])
         cols = np.array([6, 0, 3, 2, 4, 1])
@@ -310,7 +301,7 @@ class Network:
         return last
 
     def _check_packs(self) -> bool:
-        """Whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
+        """Return whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
         # The first row whole; of each other, whose first three tokens are the same, the rest.

@@ -1,5 +1,4 @@
-"""`outline`: what can be known of a model before its weights are read. It takes no more of the network than finding
-the model does."""
+"""What can be known of a model before its weights are read."""
 
 from __future__ import annotations
 
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
 from penchant.files import head
-from penchant.models.configuration import ModelKind, claimed_kind, first_token, quiet, read_config, told
+from penchant.models.configuration import ModelKind, claimed_kind, first_token, quantization, quiet, read_config, told
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import SETTINGS, lacks_weights, model_files
 from penchant.models.load import LanguageModel, names_vectors
-from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
@@ -36,19 +34,14 @@ class _Unread:
         raise UnreadError(name)
 
 
-_GGUF = b"GGUF"
-"""What a GGUF file begins with."""
-
-
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A model that is there, its weights unread.
 
     `certain` says whether it will be of this `kind` once they are read; else it may turn out to be an encoder. `model`
-    has everything but the weights: its `network` raises UnreadError, its `max_tokens` is an upper bound, its
-    `fingerprint` is empty; of a GGUF file, which takes seconds to read, the `tokenizer` raises it too. It is None for
-    static word vectors. `key` is the same for two names of the same files, and
-    `here` says whether the weights are on this machine.
+    has everything but the weights: its `network` (and the `tokenizer` of a GGUF file) raises UnreadError, its
+    `max_tokens` is an upper bound, its `fingerprint` is empty. It is None for static word vectors. `key` is the same
+    for two names of the same files, and `here` says whether the weights are on this machine.
     """
 
     kind: ModelKind | Literal["static"]
@@ -90,7 +83,7 @@ def outline(
 
 
 def _gguf(file: Path, name: str, dtype: str) -> Outline:
-    if head(file, len(_GGUF)) != _GGUF:
+    if head(file, 4) != b"GGUF":
         raise ModelError("is no GGUF file, whatever its name", where=str(file))
     tokenizer, network = cast(Tokenizer, _Unread()), cast("Network", _Unread())
     model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
@@ -122,7 +115,7 @@ def _require_weights(source: Source, local: Path, *, pickled: bool) -> None:
 
 
 def _here(source: Source) -> bool:
-    """Whether a model can be loaded without fetching anything large."""
+    """Return whether a model can be loaded without fetching anything large."""
     if source.local is not None:
         return True
     try:

@@ -1,24 +1,4 @@
-"""Faster matrix products on a CPU, in the same arithmetic.
-
-torch multiplies float32 matrices with the BLAS that it was built with, which on some processors is less than half as
-fast as oneDNN, also part of torch, on the same products (measured: 2.3 to 3 times, up to 4 for the vocabulary
-projection). So the weights of each linear layer are converted to oneDNN's own layout once, when the model is loaded.
-Only the order of additions differs, as between any two BLAS libraries. Where registers are no wider than AVX2's, the
-BLAS is as fast for most layers (measured: up to 16 % faster) and, since it adds in shorter runs, half as far from the
-exact product. So there only layers with very many outputs are converted, whose weights the BLAS rearranges every time.
-
-A processor without instructions for a 16-bit format multiplies in it at an eighth of the speed of float32. There
-weights stay as they are, and each product is made in float32 and rounded once, as those instructions do it.
-
-The operators are part of torch but not documented; where they are missing or fail, nothing is changed. The caller must
-check that the model's answers stayed the same (`Network` does), or else call `undo`. In a packed layer `weight` is an
-empty tensor: code that reads it fails in that check instead of computing nonsense. Only the packed weights are kept, so
-that a large model is never twice in memory; they hold the same numbers, from which `undo` makes the weights again.
-
-For every shape of input, torch keeps what it compiled, up to 1,024 shapes in each of two caches. A long stream of
-batches keeps bringing new shapes, so both caches fill up with entries that are never used again: about 150 MiB with a
-small model, which looks like a leak. The layers of a batch share their shapes, so a cache of 64 is just as useful.
-"""
+"""Faster matrix products on a CPU, in the same arithmetic: weights in oneDNN's own layout."""
 
 from __future__ import annotations
 
@@ -33,19 +13,26 @@ import torch
 from torch import Tensor
 from transformers.pytorch_utils import Conv1D
 
+# torch keeps what it compiled for each shape of input, up to 1,024 in each of two caches: 150 MiB, as if it leaked.
 for _capacity in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_capacity, "64")  # read by torch when the first packed layer runs
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 WIDE = 1 << 13
-"""Outputs from which a layer is packed on a processor with AVX2 and no more: vocabulary heads. With 3,072 outputs
-oneDNN is 4 to 13 % faster, if less exact, with 30,000 and more 1.3 to 1.9 times as fast as the BLAS."""
+"""Outputs from which a layer is packed on a processor with AVX2 and no more: vocabulary heads. For other layers torch's
+own BLAS is as fast there, and nearer to the exact product."""
 _WIDENED = 1 << 22
 """The most weights held in float32 at once (16 MiB) where products in a 16-bit format are made in float32."""
 
 
 class Packed:
-    """The packed linear layers of one model."""
+    """The packed linear layers of one model, where torch has oneDNN and it is faster than the BLAS.
+
+    A processor without instructions for a 16-bit format multiplies in it slowly; there each product is made in float32
+    and rounded once. The operators are not documented: where they are missing or fail, nothing is changed, and the
+    caller must check that the model's answers stayed the same, or else call `undo`. In a packed layer `weight` is an
+    empty tensor, so that a model is never twice in memory and code that reads it fails.
+    """
 
     def __init__(self, model: Any) -> None:
         self.layers: list[Any] = []
@@ -94,26 +81,25 @@ class Packed:
 
 
 def _all_here(model: Any) -> bool:
-    """Whether all weights are in the memory of this machine, and no layer is run for another place than its own."""
+    """Return whether all weights are in the memory of this machine, and no layer is run for another place."""
     places = {parameter.device.type for parameter in model.parameters()}
     return places == {"cpu"} and not any(hasattr(module, "_hf_hook") for module in model.modules())
 
 
 def give_back() -> None:
-    """Give freed memory back to the system, which glibc would keep: as much as the weights of a model that was packed,
-    and what large tables leave behind between what stays."""
+    """Give freed memory back to the system, which glibc would keep."""
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _plain(module: Any) -> Tensor:
-    """The weights of a linear layer of either kind, (out, in)."""
+    """Return the weights of a linear layer of either kind, (out, in)."""
     weight: Tensor = module.weight.detach()
     return weight.t() if isinstance(module, Conv1D) else weight
 
 
 def _widens(dtype: torch.dtype) -> bool:
-    """Whether products in this format are made in float32, for want of instructions."""
+    """Return whether products in this format are made in float32, for want of instructions."""
     if dtype == torch.float32:
         return False
     known = "bf16" if dtype == torch.bfloat16 else "fp16"

@@ -1,9 +1,4 @@
-"""Where the weights of a model go: to one device, or spread over the cards of this machine.
-
-`auto` spreads a model over the cards, layer after layer, and `auto+cpu` leaves on the CPU what they have no room for.
-Nothing goes to the disk. Weights are read straight to the place where they stay. Moving states from one card to
-the next is the work of accelerate, which puts a hook around the forward pass of each part.
-"""
+"""Where the weights of a model go: to one device, or spread over the cards of this machine."""
 
 from __future__ import annotations
 
@@ -25,9 +20,12 @@ SHARE = 0.9
 
 
 class Placing:
-    """The place that a user named for a model, or the first card where none was named and there is one. `home` is the
-    one device of a model that is not spread. Raises ModelError for a device that cannot be used, and MethodError where
-    spreading needs a package that is missing."""
+    """The place that a user named for a model, or the first card where none was named and there is one.
+
+    `auto` spreads a model over the cards, layer after layer, and `auto+cpu` leaves on the CPU what they have no room
+    for; nothing goes to the disk. `home` is the one device of a model that is not spread. Raises ModelError for a
+    device that cannot be used, and MethodError where spreading needs a package that is missing.
+    """
 
     def __init__(self, device: str | None, dtype: str) -> None:
         import torch
@@ -37,22 +35,22 @@ class Placing:
         self.with_cpu = device == AUTO[1]
         name = "cpu" if device in AUTO else device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.home = None if self.spreads else _usable(name, dtype)
-        if self.spreads:
-            _need_accelerate()
+        if self.spreads and (error := _without_accelerate()):
+            raise missing_package("accelerate", "cards", error) from error
 
     def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What `loader.from_pretrained` must be told for the weights to be read to their places: nothing for the CPU.
-        `given` has its other options. Raises ModelError for a model that is too large."""
+        """Return what `loader.from_pretrained` must be told for the weights to be read to their places: nothing for the
+        CPU. `given` has its other options. Raises ModelError for a model that is too large."""
         if self.home is not None:
-            return {"device_map": {"": self.home}} if self.home.type != "cpu" and _has_accelerate() else {}
+            return {} if self.home.type == "cpu" or _without_accelerate() else {"device_map": {"": self.home}}
         free = {card: int(SHARE * room) for card, room in cards().items()}
         if getattr(config, "quantization_config", None):
             return {"device_map": "auto", "max_memory": free if self.with_cpu else {**free, "cpu": 0}}
         return {"device_map": spread(loader, config, free, self.dtype, with_cpu=self.with_cpu, given=given)}
 
     def put(self, model: Any) -> Any:
-        """The model on its device, if that is one and it is not there yet. Raises ModelError where a part of one that
-        was spread is where it should not be."""
+        """Put the model on its device, if that is one. Raises ModelError where a part of one that was spread is where
+        it should not be."""
         if self.home is not None:
             return model if model.device == self.home else model.to(self.home)
         places = {str(place) for place in (getattr(model, "hf_device_map", None) or {}).values()}
@@ -73,7 +71,7 @@ class Placing:
 
 
 def cards() -> dict[int | str, int]:
-    """The bytes that are free on each card of CUDA (or ROCm), by its number."""
+    """Return the bytes that are free on each card of CUDA (or ROCm), by its number."""
     import torch
 
     return {card: torch.cuda.mem_get_info(card)[0] for card in range(torch.cuda.device_count())}
@@ -88,31 +86,30 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """The place of every part of a model: the cards with these `free` bytes, about evenly, and the CPU if allowed.
-    No weights are read. Raises ModelError for a model that has no room."""
+    """Return the place of every part of a model: the cards with these `free` bytes, about evenly, and the CPU if
+    allowed. No weights are read. Raises ModelError for a model that has no room."""
     import torch
     from accelerate import infer_auto_device_map
-    from accelerate.utils import get_balanced_memory
+    from accelerate.utils import get_balanced_memory, get_max_memory
 
     with torch.device("meta"):
         code = bool(given.get("trust_remote_code"))
         model = loader.from_config(config, dtype=getattr(torch, dtype), trust_remote_code=code)
         model.tie_weights()
     whole = list(model._no_split_modules or [])
-    room = get_balanced_memory(model, max_memory=dict(free), no_split_module_classes=whole)
-    if with_cpu:
-        room["cpu"] = _free_memory()
-    places: dict[str, int | str] = infer_auto_device_map(model, max_memory=room, no_split_module_classes=whole)
-    if "disk" in places.values():  # parts of equal size may leave gaps; then the cards are filled one after another
-        room = {**free, **({"cpu": _free_memory()} if with_cpu else {})}
-        places = infer_auto_device_map(model, max_memory=room, no_split_module_classes=whole)
-    if "disk" in places.values():
-        raise _too_large(model.get_memory_footprint(), sum(free.values()), dtype, with_cpu=with_cpu, cards=len(free))
-    return places
+    balanced = get_balanced_memory(model, max_memory=dict(free), no_split_module_classes=whole)
+    memory = {"cpu": int(SHARE * get_max_memory()["cpu"])} if with_cpu else {}
+    for room in (balanced, free):  # parts of equal size may leave gaps; then the cards are filled one after another
+        places: dict[str, int | str] = infer_auto_device_map(
+            model, max_memory={**room, **memory}, no_split_module_classes=whole
+        )
+        if "disk" not in places.values():
+            return places
+    raise _too_large(model.get_memory_footprint(), sum(free.values()), dtype, with_cpu=with_cpu, cards=len(free))
 
 
 def first_device(model: Any) -> torch.device:
-    """The device that the inputs of a model go to: that of its embeddings, wherever their weights are kept."""
+    """Return the device that the inputs of a model go to: that of its embeddings, wherever their weights are kept."""
     import torch
 
     embeddings = model.get_input_embeddings()
@@ -122,7 +119,7 @@ def first_device(model: Any) -> torch.device:
 
 
 def in_words(model: Any, first: Any) -> str:
-    """The devices of a model in the order of its parts, such as "cuda:0 + cuda:1"."""
+    """Return the devices of a model in the order of its parts, such as "cuda:0 + cuda:1"."""
     places = dict.fromkeys((getattr(model, "hf_device_map", None) or {}).values())
     named = [f"cuda:{place}" if isinstance(place, int) else str(place) for place in places]
     return " + ".join(named) if len(named) > 1 else str(first)
@@ -150,22 +147,10 @@ def _too_large(size: int, free: int, dtype: str, *, with_cpu: bool, cards: int =
     )
 
 
-def _free_memory() -> int:
-    from accelerate.utils import get_max_memory
-
-    return int(SHARE * get_max_memory()["cpu"])
-
-
-def _has_accelerate() -> bool:
-    try:
-        import accelerate  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def _need_accelerate() -> None:
+def _without_accelerate() -> ImportError | None:
+    """Return why the package cannot be imported; None where it can."""
     try:
         import accelerate  # noqa: F401
     except ImportError as error:
-        raise missing_package("accelerate", "cards", error) from error
+        return error
+    return None

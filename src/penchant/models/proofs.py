@@ -45,7 +45,7 @@ class Proofs:
 
 
 def circumstances(model: Any, dtype: str, kind: str) -> str:
-    """Return what the proofs of a model depend on besides its files, as one line."""
+    """Describe in one line what the proofs of a model depend on besides its files."""
     import platform
 
     import torch

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError, one_of
 from penchant.models.digests import Digests
+from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted, fetch, intact
 from penchant.models.identity import local_fingerprint, model_files
 from penchant.reading import is_directory, is_file, refused_character
@@ -17,7 +19,7 @@ _BUNDLED = PACKAGE / "bundled"
 
 
 def bundled_models() -> list[str]:
-    """The names of the models that ship with penchant, without `bundled:`."""
+    """Return the names of the models that ship with penchant, without `bundled:`."""
     return bundled(_BUNDLED, "config.json")
 
 
@@ -38,15 +40,14 @@ class Source:
     commit: str = ""
 
     def fetched(self, wanted: Wanted) -> Source:
-        """Where the files are once they are on this machine. Raises ModelError for a model that the hub does not
-        give."""
+        """Bring the files to this machine. Raises ModelError for a model that the hub does not give."""
         if self.local is not None:
             return self
         snapshot = fetch(self.given, self.label, self.options.get("revision"), wanted)
         return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit)
 
     def fingerprint(self, digests: Digests) -> str:
-        """The hub commit, or a hash of the configuration, weights, tokenizer and code."""
+        """Return the hub commit, or a hash of the configuration, weights, tokenizer and code."""
         return f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
 
     def files(self) -> list[Path]:
@@ -65,8 +66,12 @@ class Source:
     def is_gguf(self) -> bool:
         return "gguf_file" in self.options
 
+    def parsed_once(self) -> AbstractContextManager[None]:
+        """Parse a GGUF file once for configuration, tokenizer and weights; do nothing for other models."""
+        return read_once() if self.is_gguf else nullcontext()
+
     def cited(self, fingerprint: str) -> str:
-        """The name in a signature, with the first seven digits of the commit or hash unless the model is bundled."""
+        """Return the name in a signature, with seven digits of the commit or hash unless the model is bundled."""
         return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
 
 

@@ -39,11 +39,8 @@ class Encoding:
         return len(self.at)
 
     def overlapping(self, text: str, start: int, end: int) -> list[int]:
-        """The numbers of the tokens that overlap the characters start … end of the text.
-
-        A token that is only the space before a word ("Ġ", "▁") belongs to the word, whatever offsets its tokenizer
-        gives it.
-        """
+        """Return the numbers of the tokens that overlap the characters start … end of the text. A token that is only
+        the space before a word ("Ġ", "▁") belongs to the word."""
         inside = [i for i, (s, e) in enumerate(self.spans) if s < end and e > start and text[s:e].strip()]
         while inside and inside[0] > 0 and not text[slice(*self.spans[inside[0] - 1])].strip():
             inside.insert(0, inside[0] - 1)
@@ -51,11 +48,10 @@ class Encoding:
 
 
 class Tokenizer:
-    """A uniform interface to Hugging Face tokenizers.
+    """A uniform interface to Hugging Face tokenizers, which never truncates or pads.
 
     With `special=True` the tokenizer's own template is used ([CLS] … [SEP]); with `special=False` no special tokens
-    are added but the id `prefix` in front (causal models), or none for `prefix=None`. Text is never truncated or
-    padded here, whatever the tokenizer's file says.
+    are added but the id `prefix` in front (causal models), if any.
     """
 
     def __init__(self, hf: Any, *, special: bool, prefix: int | None = None) -> None:
@@ -77,43 +73,38 @@ class Tokenizer:
         for text in texts:
             if wrong := refused_character(text):
                 raise DataError(f"the text {wrong}", where=repr(text[:40]), hint="change or remove the text")
-        batch = self.hf(
+        return [self._encoding(encoding) for encoding in self._read(texts, special=self.special).encodings]
+
+    def _read(self, texts: Sequence[str], *, special: bool) -> Any:
+        return self.hf(
             list(texts),
-            add_special_tokens=self.special,
+            add_special_tokens=special,
             truncation=False,
             padding=False,
             return_attention_mask=False,
             return_token_type_ids=False,
             verbose=False,
         )
-        return [self._encoding(encoding) for encoding in batch.encodings]
 
     def _encoding(self, encoding: Any) -> Encoding:
         in_text = [i for i, added in enumerate(encoding.special_tokens_mask) if not (added and self.special)]
-        ids = tuple(encoding.ids)
         spans, words = encoding.offsets, encoding.word_ids
-        shift = 0
-        if self.prefix is not None:
-            ids = (self.prefix, *ids)
-            shift = 1
+        before = () if self.prefix is None else (self.prefix,)
         return Encoding(
-            ids,
-            tuple(i + shift for i in in_text),
+            (*before, *encoding.ids),
+            tuple(i + len(before) for i in in_text),
             tuple(spans[i] for i in in_text),
             tuple(words[i] for i in in_text),
         )
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """|S| of each text: its number of tokens without special ones."""
+        """Return |S| of each text: its number of tokens without special ones."""
         return [len(encoding) for encoding in self.encode(texts)]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text's tokens, without any around it. Raises nothing for special tokens written in a text,
-        nor for parts that it does not know."""
-        settings = {"add_special_tokens": False, "truncation": False, "padding": False, "verbose": False}
-        ids: list[list[int]] = self.hf(
-            list(texts), return_attention_mask=False, return_token_type_ids=False, **settings
-        )["input_ids"]
+        """Return the ids of each text's tokens, without any around it. Special tokens written in a text, and parts that
+        are unknown, are no error."""
+        ids: list[list[int]] = self._read(texts, special=False)["input_ids"]
         return ids
 
     @cached_property
@@ -129,35 +120,29 @@ class Tokenizer:
     def words_end(self) -> NDArray[np.int64]:
         """The ids of the tokens before which a word has ended: those that begin with white space or its mark, and the
         special ones. Only for a tokenizer with a `word_mark`."""
-        return self._by_beginning[0]
+        space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
+        ends = {
+            token
+            for entry, token in self.hf.get_vocab().items()
+            if token in self._special_ids or entry.startswith("▁") or entry[:1].isspace() or space.match(entry)
+        }
+        return np.array(sorted(ends), dtype=np.int64)
 
     @cached_property
     def words_go_on(self) -> NDArray[np.int64]:
         """The ids of all other tokens."""
-        return self._by_beginning[1]
+        return np.setdiff1d(np.array(list(self.hf.get_vocab().values()), dtype=np.int64), self.words_end)
 
     @cached_property
     def ended_inside(self) -> frozenset[int]:
-        """The ids of the tokens that end in white space, such as a full stop with the line break behind it: before the
-        next token a word has ended, whatever that is. Only for a tokenizer with a `word_mark`."""
-        bytes_end = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
+        """The ids of the tokens that end in white space, such as a full stop with the line break behind it. Only for a
+        tokenizer with a `word_mark`."""
+        space = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
         return frozenset(
             token
             for entry, token in self.hf.get_vocab().items()
-            if entry.endswith("▁") or entry[-1:].isspace() or bytes_end.search(entry)
+            if entry.endswith("▁") or entry[-1:].isspace() or space.search(entry)
         )
-
-    @cached_property
-    def _by_beginning(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        entries = self.hf.get_vocab()
-        space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
-        ends = {
-            token
-            for entry, token in entries.items()
-            if token in self._special_ids or entry.startswith("▁") or entry[:1].isspace() or space.match(entry)
-        }
-        rest = set(entries.values()) - ends
-        return np.array(sorted(ends), dtype=np.int64), np.array(sorted(rest), dtype=np.int64)
 
     @cached_property
     def digest(self) -> str:
@@ -167,16 +152,15 @@ class Tokenizer:
 
     @cached_property
     def pieces_digest(self) -> str:
-        """A SHA-256 of all that divides a text into tokens: normalisation, division into words, vocabulary and added
-        tokens. Tokenizers that differ in what stands around a text have the same."""
+        """A SHA-256 of all that divides a text into tokens, whatever stands around it: normalisation, division into
+        words, vocabulary and added tokens."""
         whole = json.loads(self.hf.backend_tokenizer.to_str())
         parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property
     def chat_mark(self) -> str | None:
-        """The token before every text, where it is a mark of a chat: one such as <|im_start|>, or any of a tokenizer
-        that has a template of chats; None where there is none."""
+        """The token before every text, where it is the mark of a chat or the tokenizer has a template of chats."""
         if self.prefix is None:
             return None
         (token,) = self.strings([self.prefix])
@@ -184,28 +168,25 @@ class Tokenizer:
         return token if chats else None
 
     def strings(self, ids: Sequence[int]) -> list[str]:
-        """The vocabulary entries of ids, as the tokenizer spells them."""
+        """Return the vocabulary entries of ids, as the tokenizer spells them."""
         return [str(token) for token in self.hf.convert_ids_to_tokens(list(ids))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, as the tokenizer decodes it."""
+        """Return the text of ids, as the tokenizer decodes it."""
         return str(self.hf.decode(list(ids)))
 
     def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
-        """Raise DataError if the text cannot be scored as it is: it has no tokens, it holds a control
-        character that is dropped, a part of it is not in the vocabulary, or it contains a special token (with `gaps`,
-        mask tokens are allowed)."""
-        if (control := _CONTROL.search(text)) and self._drops_controls(text, encoding):
+        """Raise DataError if the text has no tokens, holds a control character that is dropped or a part that is not in
+        the vocabulary, or contains a special token (with `gaps`, mask tokens are allowed)."""
+        if (control := _CONTROL.search(text)) and self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids:
             told = f"the text holds the control character U+{ord(control[0]):04X}, which the tokenizer drops"
             raise DataError(told, where=where, hint="remove it from the text")
         if not encoding.at:
             raise DataError("the text has no tokens", where=where, hint="remove the empty line or item")
         for token, (start, end) in zip(encoding.tokens, encoding.spans, strict=True):
-            if token not in self._special_ids:
+            if token not in self._special_ids or (token == self.mask_id and gaps):
                 continue
             part = text[start:end]
-            if token == self.mask_id and gaps:
-                continue
             if token == self.unknown_id:
                 raise DataError(
                     f"'{part}' is unknown to the tokenizer, so the model never sees it",
@@ -216,10 +197,6 @@ class Tokenizer:
                 f"the text contains the special token '{part}'", where=where, hint="remove it from the text"
             )
 
-    def _drops_controls(self, text: str, encoding: Encoding) -> bool:
-        """Whether a text is read as if its control characters were not there."""
-        return self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids
-
 
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 """Control characters that are no white space; NUL is refused in any case."""
@@ -229,9 +206,8 @@ _SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
 
 @cache
 def _byte_spaces() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds white space at the beginning and at the end of a vocabulary entry where entries are bytes written as
-    letters: those that are no printable sign of Latin-1 follow one another from U+0100 (the table of GPT-2's
-    tokenizer)."""
+    """Return patterns of white space at the beginning and at the end of a vocabulary entry where entries are bytes
+    written as letters: those that are no printable sign of Latin-1 follow one another from U+0100 (GPT-2's table)."""
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
     letters = {byte: chr(byte) for byte in printable}
     letters |= {byte: chr(256 + n) for n, byte in enumerate(sorted(set(range(256)) - printable))}

@@ -1,10 +1,4 @@
-"""The tokenizer of a checkpoint, as the checkpoint's own files have it.
-
-transformers builds the normaliser and the pre-tokenizer of most tokenizers from the class that tokenizer_config.json
-names, and takes little more than the vocabulary from tokenizer.json. Where that file says otherwise, the model was
-trained on other tokens than it would be given. So the names of the special tokens come from transformers, and what
-divides a text into tokens from the file.
-"""
+"""The tokenizer of a checkpoint, divided into tokens as the checkpoint's own files say."""
 
 from __future__ import annotations
 
@@ -15,7 +9,7 @@ from unicodedata import combining, normalize
 from tokenizers import Tokenizer, normalizers
 
 from penchant.errors import ModelError, PenchantError, first_line
-from penchant.models.gguf_tokens import correct_split
+from penchant.models.gguf_files import correct_split
 from penchant.models.source import Source
 
 PROBES = (
@@ -42,8 +36,9 @@ _SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "sente
 def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
     """Return the tokenizer of a checkpoint as a tokenizer of transformers.
 
-    Raises ModelError where there is none, or where what transformers makes of it cannot be brought to divide texts as
-    the checkpoint's own files do.
+    transformers takes normaliser and pre-tokenizer from the class that tokenizer_config.json names. Where the
+    checkpoint's own files say otherwise, the model was trained on other tokens, so these come from the files. Raises
+    ModelError where there is no tokenizer, or one that cannot be brought to divide texts as the files say.
     """
     from transformers import AutoTokenizer
 
@@ -77,8 +72,8 @@ def _correct(tokenizer: Any, folder: Path) -> None:
 
 
 def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
-    """Replace what is behind a tokenizer of transformers by the tokenizer of a file, with the tokens that were added
-    to it, such as a mask. Raises ModelError where these would have other numbers."""
+    """Put the tokenizer of a file behind a tokenizer of transformers, with the tokens that were added to that, such as
+    a mask. Raises ModelError where these would have other numbers."""
     built = tokenizer.backend_tokenizer
     own.no_truncation()
     own.no_padding()
@@ -111,8 +106,8 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
 
 
 def _follow(tokenizer: Any, file: Path) -> None:
-    """Give a tokenizer that transformers made of a SentencePiece model the table of replaced characters of the model
-    where it lacks it. Raises ModelError where texts are then still divided differently."""
+    """Give a tokenizer made of a SentencePiece model the model's table of replaced characters where it lacks it. Raises
+    ModelError where texts are then still divided differently."""
     from sentencepiece import SentencePieceProcessor
     from transformers.convert_slow_tokenizer import import_protobuf
 

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 class Trees(NamedTuple):
     """The trees of a batch, one a row, (B, L) each: `depths` of the nodes, which are their positions, and `ends`.
 
-    A node stands before all that go on from it, and these stand next to each other: they are the columns from its own
-    to its end, not included. So a node is seen by itself and by the nodes before its end, which says all that a mask of
-    B × L × L says. Padding has depth 0 and is seen by itself only.
+    A node is seen by the columns from its own to its end, not included. Padding has depth 0 and is seen by itself only.
     """
 
     depths: NDArray[np.int64]

@@ -1,4 +1,6 @@
-"""A network on a card takes a batch more than it computes. There is no card here: CPUs are told to do so, too."""
+"""What a backend makes of logits, and batches beside each other: a network on a card takes one more than it computes.
+
+There is no card here: CPUs are told to do so, too."""
 
 from __future__ import annotations
 
@@ -9,13 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 import penchant as pc
+from builders import language_model
+from penchant.engine import backends
 from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch
-from penchant.engine.scorer import Scorer, language_model, numbered
-from penchant.models.load import load
+from penchant.engine.scorer import Scorer, numbered
 
 Zoo = Callable[[str], Path]
 TEXTS = [
@@ -38,7 +43,7 @@ class TwoSlots(LocalBackend):
 
 @pytest.mark.parametrize(("name", "method"), [("gpt2", "lp"), ("bert", "pll"), ("bert", "aula"), ("llama", "lp")])
 def test_scores_are_those_of_batches_in_turn(zoo: Zoo, name: str, method: str) -> None:
-    model = language_model(load(zoo(name)))
+    model = language_model(zoo(name))
     backend = TwoSlots(model)
     beside = Scorer(model, backend=backend, batch_tokens=20)
     in_turn = Scorer(model, batch_tokens=20)
@@ -50,7 +55,7 @@ def test_scores_are_those_of_batches_in_turn(zoo: Zoo, name: str, method: str) -
 
 
 def test_the_next_batch_is_planned_while_one_computes(zoo: Zoo) -> None:
-    model = language_model(load(zoo("gpt2")))
+    model = language_model(zoo("gpt2"))
 
     class Waits(TwoSlots):
         """Its first batch ends only when the second has been planned and taken."""
@@ -74,7 +79,7 @@ def test_the_next_batch_is_planned_while_one_computes(zoo: Zoo) -> None:
 
 
 def test_two_streams_and_one_given_up_do_not_disturb_each_other(zoo: Zoo) -> None:
-    model = language_model(load(zoo("gpt2")))
+    model = language_model(zoo("gpt2"))
     alone = [score.score for score in Scorer(model).score(numbered(TEXTS))]
     scorer = Scorer(model, backend=TwoSlots(model), batch_tokens=20)
     next(scorer.score(numbered(reversed(TEXTS))))  # no more than its first
@@ -86,7 +91,7 @@ def test_two_streams_and_one_given_up_do_not_disturb_each_other(zoo: Zoo) -> Non
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_a_batch_that_fails_ends_the_run_and_the_next_run_is_whole(zoo: Zoo, error: Any) -> None:
-    model = language_model(load(zoo("gpt2")))
+    model = language_model(zoo("gpt2"))
 
     class Fails(TwoSlots):
         failing = 2
@@ -105,5 +110,15 @@ def test_a_batch_that_fails_ends_the_run_and_the_next_run_is_whole(zoo: Zoo, err
 
 
 def test_a_cpu_runs_batches_in_turn(zoo: Zoo) -> None:
-    model = language_model(load(zoo("gpt2")))
-    assert LocalBackend(model).slots == 1
+    assert LocalBackend(language_model(zoo("gpt2"))).slots == 1
+
+
+@pytest.mark.parametrize("cached", [1, 45, 100, 1 << 18])
+def test_a_few_rows_at_a_time(cached: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of 20 logits: one, two, five and all at once; rows that are read twice, and some that are not read."""
+    monkeypatch.setattr(backends, "_CACHED", cached)
+    logits = np.random.default_rng(0).normal(0, 9, (11, 20)).astype(np.float32)
+    rows, tokens = np.array([0, 0, 1, 4, 5, 5, 5, 9, 10]), np.array([3, 0, 19, 7, 7, 8, 2, 1, 4])
+    found = backends._chosen(torch.from_numpy(logits), rows, tokens)
+    np.testing.assert_allclose(found, log_softmax(logits.astype(np.float64), axis=1)[rows, tokens], atol=1e-5)
+    assert len(backends._chosen(torch.from_numpy(logits), rows[:0], tokens[:0])) == 0
