@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED
-from penchant.corpus.characters import count_words_of
-from penchant.corpus.matching import Match, Matcher, count_words, window, word_spans
+from penchant.corpus.matching import Match, Matcher, count_words, count_words_of, window, word_spans
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError
 

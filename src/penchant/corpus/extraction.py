@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -21,7 +21,8 @@ import polars as pl
 
 from penchant._version import __version__
 from penchant.collector import uncollected
-from penchant.corpus.drawing import drawn
+from penchant.corpus.near_duplicates import drawn
+from penchant.corpus.passes import Progress
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
@@ -45,8 +46,6 @@ _ROWS = 1 << 15
 """Rows of samples held in memory at once."""
 _GROUP = 1 << 12
 """Rows per row group of a part file; whole groups are read or skipped."""
-
-Progress = Callable[[float, float], None]
 
 
 @uncollected()

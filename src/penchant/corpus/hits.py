@@ -10,8 +10,8 @@ import numpy as np
 
 from penchant.corpus.matching import Matcher, is_first, is_parted, words
 from penchant.corpus.scanning import Integers, Places, Scanner
-from penchant.corpus.sentences import divider
 from penchant.corpus.text_files import Layout
+from penchant.corpus.units import divider
 
 
 class Sentences(NamedTuple):

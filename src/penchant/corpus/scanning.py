@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.corpus.characters import word_characters
+from penchant.corpus.matching import word_characters
 from penchant.corpus.normalisation import BASIC, code_points, table_end
 from penchant.errors import missing_package
 
