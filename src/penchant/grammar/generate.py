@@ -23,9 +23,6 @@ from penchant.grammar.drawing import Drawing, Words, written
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import CATEGORY, LEMMA
 from penchant.grammar.paradigms import Template
-from penchant.grammar.parsing import parse
-
-__all__ = ["CHECKS", "Generated", "Pair", "Statistics", "Word", "generate", "parse"]
 
 CHECKS = 10
 """Checks per context before it is given up, as in the paper."""
