@@ -1,9 +1,4 @@
-"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences.
-
-The corpus is read once. For each word (and for each segment of sentence lengths, if there are several) a sample is kept
-that depends on the seed and the text of the corpus, but not on the order of its files or the number of workers.
-Occurrences are saved at intervals beside the table, so that an interrupted run can be resumed.
-"""
+"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences."""
 
 from __future__ import annotations
 

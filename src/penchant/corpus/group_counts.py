@@ -1,8 +1,4 @@
-"""Count words in the sentences that hold a word of one group, and in those that hold a word of another.
-
-The text is read, divided and searched as for the extraction of sentences, but every sentence counts, repeated ones too:
-a model that was trained on the text has read them all. A sentence that holds words of both groups counts for neither.
-"""
+"""Count words in the sentences that hold a word of one group, and in those that hold a word of another."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ class GroupSearch:
 class GroupCounts:
     """The counts of one contrast by side ("A", "B"): `sentences`, the words of any kind in them (`total`), each word
     that was looked for (`found`, by side and word), and each word of the groups (`members`, by side and word, in all
-    sentences). `both`: sentences that hold words of both groups."""
+    sentences). `both`: sentences that hold words of both groups, which count for neither."""
 
     sentences: Counter[str] = field(default_factory=Counter)
     total: Counter[str] = field(default_factory=Counter)
@@ -138,8 +134,8 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Read the files once and count every contrast. Raises DataError for text that cannot be read, MethodError for a
-    package that is missing."""
+    """Read the files once and count every contrast in all sentences, repeated ones too. Raises DataError for text that
+    cannot be read, MethodError for a package that is missing."""
     contrasts = [GroupCounts() for _ in search.contrasts]
     text = Pass(files, search.layout, search.field)
     for found in text.found(partial(_Search, search), workers=workers, progress=progress):

@@ -1,8 +1,4 @@
-"""Find words in running text of any script, and cut windows of words around them.
-
-A word character is a letter, mark or digit of any script, or one of the two joiners of Persian and Bangla; a word is a
-maximal run of them. `\\b` and `\\w` ignore marks: they would end a word before every vowel sign of Bengali.
-"""
+"""Find words in running text of any script, and cut windows of words around them."""
 
 from __future__ import annotations
 
@@ -21,7 +17,8 @@ from penchant.errors import DataError
 from penchant.letter_case import capitalised
 
 WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
-"""Word characters, for use inside the brackets of a regular expression."""
+"""Letters, marks and digits of any script and the two joiners of Persian and Bangla, for use in the brackets of a
+regular expression; a word is a maximal run of them. `\\w` lacks marks: it would end words at Bengali vowel signs."""
 _RUN = regex.compile(f"[{WORD}]+")
 _OUTSIDE, _INSIDE, _SPACE = range(3)
 

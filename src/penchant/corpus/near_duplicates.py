@@ -1,9 +1,4 @@
-"""Near duplicates of earlier sentences: copies with another date or headline, templates, boilerplate.
-
-Two sentences are near duplicates if the sets of their shingles (runs of five characters of the folded text) have a
-Jaccard similarity at or above a threshold (Broder 1997). Candidates are found by MinHash and bands of hashes (Leskovec,
-Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
-"""
+"""Near duplicates of earlier sentences: copies with another date or headline, templates, boilerplate."""
 
 from __future__ import annotations
 
@@ -43,9 +38,9 @@ does to compare a text."""
 class NearDuplicates:
     """Decides for each of a series of sentences whether it is a near duplicate of one kept before.
 
-    A sentence is only dropped if its similarity to a kept one reaches the threshold, and then with a probability of at
-    least `RECALL`. Which are dropped depends only on the sentences, their order, and the version of the hashes
-    (`rensa.RMinHash.ALGORITHM_VERSION`).
+    A sentence is only dropped if the Jaccard similarity of its shingles (runs of five characters of the folded text) to
+    those of a kept one reaches the threshold (Broder 1997), and then with a probability of at least `RECALL`. MinHash
+    and bands of hashes find candidates (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
     """
 
     def __init__(self, threshold: float = 0.8) -> None:

@@ -1,8 +1,4 @@
-"""Occurrences of words in sentences: read from a table or found in plain text.
-
-An occurrence is one word at one place in one sentence; a table of them has the columns of `SCHEMA`. Positions count
-characters (code points).
-"""
+"""Occurrences of words in sentences: read from a table or found in plain text."""
 
 from __future__ import annotations
 

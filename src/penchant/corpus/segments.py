@@ -1,7 +1,4 @@
-"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences.
-
-Reading them is the matter of `occurrences`, whose models take longer to import than a worker takes to begin.
-"""
+"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences."""
 
 from __future__ import annotations
 

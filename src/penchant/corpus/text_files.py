@@ -1,9 +1,4 @@
-"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks.
-
-A record is a line of plain text (or a paragraph of several lines, see `Layout`), the text field of a JSON line, or the
-text column of a Parquet row. The blocks of a corpus are the same on every run, whoever reads them, so that work on them
-can be shared between processes and resumed.
-"""
+"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks."""
 
 from __future__ import annotations
 

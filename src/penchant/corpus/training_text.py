@@ -1,7 +1,4 @@
-"""Running text as tokens, one sentence per line, on which word vectors are trained.
-
-Words are the same as for the extraction of sentences: maximal runs of letters, marks and digits in NFC.
-"""
+"""Running text as tokens, one sentence per line, on which word vectors are trained."""
 
 from __future__ import annotations
 
@@ -81,7 +78,7 @@ class _Tokeniser:
 
 
 def _with_words(sentence: str, matcher: Matcher, counts: Counter[str]) -> list[str]:
-    """Return the tokens of a sentence with forms replaced by words; count those `replaced` and those left (`shared`)."""
+    """Return the tokens of a sentence with forms replaced by words; count those `replaced` and left (`shared`)."""
     places: dict[tuple[int, int], list[str]] = {}
     for word, start, end in sorted(matcher.find(sentence), key=lambda match: (match.start, -match.end)):
         places.setdefault((start, end), []).append(word)

@@ -1,9 +1,4 @@
-"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads.
-
-Text is read as for the extraction of sentences, in NFC. Each line (of a wrapped paragraph: all its lines, joined) is
-tokenized as the model would read it, without white space around it and without special tokens; blank lines count
-nothing. Memory holds a block of text and a number for each entry of the vocabulary.
-"""
+"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads."""
 
 from __future__ import annotations
 
@@ -97,8 +92,9 @@ def count_unigrams(
     field: str = "text",
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Count the tokens of some files with the tokenizer of a `model`. Raises DataError for a file that cannot be read,
-    and where there is no token."""
+    """Count the tokens of some files with the tokenizer of a `model`: each line, or wrapped paragraph, in NFC, without
+    white space around it and without special tokens. Raises DataError for a file that cannot be read, and where there
+    is no token."""
     found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
     text = Pass(files, layout, field)
     for block in text.found(lambda: attrgetter("text"), progress=progress):

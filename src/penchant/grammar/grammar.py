@@ -1,7 +1,4 @@
-"""Grammars of minimal pairs: a directory with `grammar.yaml` and tables of words (see `grammar_file`).
-
-A grammar is data, in any language: it defines its own categories, features and forms.
-"""
+"""Grammars of minimal pairs: a directory with `grammar.yaml` and tables of words (see `grammar_file`)."""
 
 from __future__ import annotations
 
