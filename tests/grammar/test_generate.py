@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from builders import refusal
 from grammar_parsing import parse
 from paths import SHARED, needs_shared
-from penchant.errors import MethodError
+from penchant.errors import DataError, MethodError, PenchantError
 from penchant.grammar.drawing import written
 from penchant.grammar.generate import Statistics, generate
 from penchant.grammar.grammar import BUNDLED_GRAMMARS, Grammar, bundled_grammars, read_grammar
