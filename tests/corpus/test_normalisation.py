@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import time
 import unicodedata
 from collections.abc import Iterable
@@ -195,11 +193,6 @@ def test_real_texts(name: str) -> None:
 
 
 # --- time -----------------------------------------------------------------------------------------------------------
-
-
-def test_importing_builds_nothing() -> None:
-    code = "from penchant.corpus import normalisation as n; print(n._tables.cache_info().currsize)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "0\n"
 
 
 @needs_shared

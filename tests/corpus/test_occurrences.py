@@ -256,7 +256,6 @@ def test_segments() -> None:
     ("spec", "mode", "message"),
     [
         ([], "window", "no segment is named"),
-        ([9], "sentence", "unknown way to make segments: 'sentence'"),
         (["long"], "window", "'long' is no segment by window"),
         (["9"], "window", "'9' is no segment by window"),
         ([">-1"], "bin", "'>-1' is no segment by bin"),

@@ -127,26 +127,25 @@ def test_a_file(tree: Path) -> None:
         assert Path(file.place).is_absolute() and Path(file.place).read_text() == "a.txt"
 
 
-def test_the_order_is_the_one_given(tree: Path) -> None:
-    assert names(["b.txt", "a.txt"]) == ["b.txt", "a.txt"]
-    assert names(["deep/er/d.txt", "a.txt", "deep/e.txt"]) == ["deep/er/d.txt", "a.txt", "deep/e.txt"]
-
-
-def test_patterns_by_name(tree: Path) -> None:
-    assert names(["[ab].txt"]) == names(["?.txt"]) == ["a.txt", "b.txt"]
-    assert names(["deep/*"]) == names(["deep/e*"]) == ["e.txt"]  # no directory, nothing below
-    assert names(["**/d.txt"]) == ["d.txt"]
-    assert names(["?.txt", "deep/e.txt"]) == ["a.txt", "b.txt", "deep/e.txt"]
-
-
-def test_a_directory_and_all_below_it_without_what_is_hidden(tree: Path) -> None:
-    expected = ["a.txt", "b.txt", "c.jsonl.gz", "deep/e.txt", "deep/er/d.txt"]
-    for place in (".", tree, str(tree) + "/"):
-        assert names([place]) == expected
-    assert names(["deep"]) == ["e.txt", "er/d.txt"]
-    assert names([tree / ".git"]) == ["f.txt"]  # what is named is meant
-    assert names([".hid.txt"]) == [".hid.txt"]
-    assert [file.size for file in find_texts(["deep"])] == [len("deep/e.txt"), len("deep/er/d.txt")]
+@pytest.mark.parametrize(
+    ("given_names", "expected"),
+    [
+        ("b.txt a.txt", "b.txt a.txt"),
+        ("deep/er/d.txt a.txt deep/e.txt", "deep/er/d.txt a.txt deep/e.txt"),
+        ("[ab].txt", "a.txt b.txt"),
+        ("?.txt deep/e.txt", "a.txt b.txt deep/e.txt"),
+        ("deep/*", "e.txt"),  # no directory, nothing below
+        ("**/d.txt", "d.txt"),
+        (".", "a.txt b.txt c.jsonl.gz deep/e.txt deep/er/d.txt"),
+        ("deep", "e.txt er/d.txt"),
+        (".hid.txt", ".hid.txt"),  # what is named is meant
+        (".git", "f.txt"),
+        ("*.txt", "a.txt b.txt"),
+        ("**/*.txt", "a.txt b.txt deep/e.txt deep/er/d.txt"),
+    ],
+)
+def test_files_patterns_and_directories(tree: Path, given_names: str, expected: str) -> None:
+    assert names(given_names.split()) == expected.split()
 
 
 def test_paths_are_found_as_fsspec_finds_them(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,11 +162,6 @@ def test_a_directory_with_a_link_is_left_to_fsspec(tree: Path) -> None:
     (tree / "deep" / "link.txt").symlink_to(tree / "a.txt")
     assert not text_files._plain_files("deep", [Path()])
     assert "link.txt" in names(["deep"])
-
-
-def test_patterns_leave_out_what_is_hidden(tree: Path) -> None:
-    assert names(["*.txt"]) == ["a.txt", "b.txt"]
-    assert names(["**/*.txt"]) == ["a.txt", "b.txt", "deep/e.txt", "deep/er/d.txt"]
 
 
 def test_a_file_whose_name_is_a_pattern(tree: Path, write: Write) -> None:

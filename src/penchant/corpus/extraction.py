@@ -72,7 +72,7 @@ def extract(
         reading.blocks(workers)
     else:
         reading.whole_files(by_file)
-    record = _finish(search, files, reading.hashes, reading.current.tally, samples, store, target)
+    record = reading.finish(target)
     store.remove()
     return record
 
@@ -160,6 +160,47 @@ class _Reading:
     def _save(self, state: _State) -> None:
         self.store.write(self.rows, replace(state, hashes=tuple(self.hashes[: state.file])))
         self.rows, self.unsaved = [], 0
+
+    def finish(self, target: Path) -> dict[str, Any]:
+        """Draw the samples, write the table a few words at a time, and return its record."""
+        search, bins = self.search, len(self.search.bins)
+        cells = range(len(search.forms) * bins)
+        kept, near = np.zeros((2, len(cells)), np.int64)
+        written: list[Path] = []
+        for group in _groups([len(self.samples.sample(cell)) for cell in cells], bins):
+            rows = self.store.rows(self.samples, group, bins)
+            written.append(self.store.folder / f"sample-{len(written):06}.parquet")
+            table = rows.filter(drawn(rows, search, kept, near)).sort("cell", "priority").select(*SCHEMA)
+            write_parquet(table, written[-1], compression="uncompressed")
+        record = {
+            "version": __version__,
+            "recipe": search.recipe(),
+            "texts": [file.record(sha256) for file, sha256 in zip(self.files, self.hashes, strict=True)],
+            "tally": self.current.tally.to_json(),
+            "cells": self._cells(kept.tolist(), near.tolist()),
+        }
+        whole = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
+        with replacing(target) as stream:
+            metadata = {KEY: json.dumps(record, ensure_ascii=False)}
+            whole.sink_parquet(stream, metadata=metadata, engine="streaming", row_group_size=1 << 14)
+        return record
+
+    def _cells(self, kept: Sequence[int], near: Sequence[int]) -> list[dict[str, Any]]:
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for (word, _, segment), n in self.current.tally.forms.items():
+            occurrences[word, segment] += n
+        names = product(self.search.forms, [segment.name for segment in self.search.bins])
+        return [
+            {
+                "word": word,
+                "segment": segment,
+                "occurrences": occurrences[word, segment],
+                "kept": kept[cell],
+                "near": near[cell],
+                **dict(zip(("distinct", "exact"), self.samples.distinct(cell), strict=True)),
+            }
+            for cell, (word, segment) in enumerate(names)
+        ]
 
 
 def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -267,54 +308,6 @@ def _names_in(folder: Path) -> list[str]:
 
 
 # The table --------------------------------------------------------------------------------------------------------
-
-
-def _finish(
-    settings: Extraction,
-    files: Sequence[TextFile],
-    hashes: Sequence[str],
-    tally: Tally,
-    samples: Smallest,
-    store: _Store,
-    target: Path,
-) -> dict[str, Any]:
-    """Draw the samples, write the table a few words at a time, and return its record."""
-    bins = len(settings.bins)
-    cells = range(len(settings.forms) * bins)
-    kept = np.zeros(len(cells), np.int64)
-    near = np.zeros(len(cells), np.int64)
-    written: list[Path] = []
-    for group in _groups([len(samples.sample(cell)) for cell in cells], bins):
-        rows = store.rows(samples, group, bins)
-        written.append(store.folder / f"sample-{len(written):06}.parquet")
-        table = rows.filter(drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
-        write_parquet(table, written[-1], compression="uncompressed")
-    occurrences: Counter[tuple[str, str]] = Counter()
-    for (word, _, segment), n in tally.forms.items():
-        occurrences[word, segment] += n
-    per_cell = [
-        {
-            "word": word,
-            "segment": segment,
-            "occurrences": occurrences[word, segment],
-            "kept": int(kept[cell]),
-            "near": int(near[cell]),
-            **dict(zip(("distinct", "exact"), samples.distinct(cell), strict=True)),
-        }
-        for cell, (word, segment) in enumerate(product(settings.forms, [segment.name for segment in settings.bins]))
-    ]
-    record = {
-        "version": __version__,
-        "recipe": settings.recipe(),
-        "texts": [file.record(sha256) for file, sha256 in zip(files, hashes, strict=True)],
-        "tally": tally.to_json(),
-        "cells": per_cell,
-    }
-    whole = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
-    with replacing(target) as stream:
-        metadata = {KEY: json.dumps(record, ensure_ascii=False)}
-        whole.sink_parquet(stream, metadata=metadata, engine="streaming", row_group_size=1 << 14)
-    return record
 
 
 def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:

@@ -75,8 +75,6 @@ class Counted(NamedTuple):
 
 
 class _Search:
-    """Counts every contrast in the lines of a block."""
-
     def __init__(self, search: GroupSearch) -> None:
         self.search = search
         sides = [side for each in search.contrasts for side in (("A", each.a), ("B", each.b))]
@@ -112,7 +110,6 @@ def _labelled(search: GroupSearch, parts: Sequence[tuple[str, Forms]]) -> dict[s
 
 
 def _count(sentence: str, matcher: Matcher, counts: GroupCounts) -> None:
-    """Add one sentence to the counts of a contrast."""
     matches = [match.word.split(_MARK) for match in matcher.find(sentence)]
     sides = {side for side, _ in matches if side}
     if not sides:

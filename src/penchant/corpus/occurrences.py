@@ -148,7 +148,6 @@ def _require_form(row: OccurrenceRow) -> None:
 
 
 def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
-    """Yield the occurrences in plain text, with their line numbers."""
     stem = _stem(file)
     seen: set[str] = set()
     line = 0

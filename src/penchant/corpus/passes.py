@@ -78,8 +78,6 @@ class _Part(NamedTuple, Generic[Found]):
 
 
 class _BlockSearch(Generic[Found]):
-    """Searches blocks; every process makes its own search."""
-
     def __init__(self, make: Callable[[], Search[Found]], layout: Layout, field: str) -> None:
         self.make, self.layout, self.field = make, layout, field
 

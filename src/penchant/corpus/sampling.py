@@ -36,7 +36,6 @@ def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: S
 
 
 def _begun(seed: int, *parts: str) -> Any:
-    """The hash of the beginning of a content."""
     content = "\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=8)
 

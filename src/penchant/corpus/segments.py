@@ -10,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from penchant.corpus.matching import window
-from penchant.errors import MethodError, one_of
+from penchant.errors import MethodError
 
 SCHEMA: Mapping[str, Any] = {
     "id": pl.String,
@@ -48,8 +48,6 @@ def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
     whole sentences of at most L words and more than the previous bound. ">L" means whole sentences of more than L
     words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
     """
-    if mode not in ("window", "bin"):
-        raise MethodError(f"unknown way to make segments: '{mode}'", hint=one_of(mode, ("window", "bin")))
     if not spec:
         raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
     result: list[Segment] = []

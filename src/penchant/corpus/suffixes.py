@@ -183,8 +183,6 @@ def _forms(word: str, suffixes: Iterable[str]) -> dict[str, str]:
 
 
 class _Search:
-    """Finds forms in the lines of a block, and runs that begin with a word."""
-
     def __init__(self, settings: Extraction) -> None:
         forms, language = settings.forms, settings.language
         self.matcher, self.split = Matcher(forms, language), splitter(language, settings.layout)

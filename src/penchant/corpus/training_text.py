@@ -53,8 +53,6 @@ class Counts(NamedTuple):
 
 
 class _Tokeniser:
-    """Makes the lines of a block into tokens."""
-
     def __init__(self, settings: Tokens) -> None:
         self.settings = settings
         self.split = splitter(settings.language, settings.layout)

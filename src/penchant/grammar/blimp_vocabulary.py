@@ -138,7 +138,6 @@ def _cells(cells: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _missing_columns(rows: Iterable[VocabularyRow]) -> tuple[str, ...]:
-    """The columns that conditions test but the table lacks."""
     tested, known = {}, {LEMMA, CATEGORY}
     for row in rows:
         known |= {*row.forms, *row.features}

@@ -73,7 +73,6 @@ class _Pool:
 
 
 def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[Choice]:
-    """The words whose restrictions are satisfied by the words of other slots."""
     for column, taken in takes:
         conditions = {condition.text: condition for condition in (c.entry.restriction(column) for c in choices)}
         met = {text for text, condition in conditions.items() if condition.matches(taken.values)}

@@ -201,8 +201,6 @@ def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Conte
 
 @dataclass(slots=True)
 class _Tally:
-    """The results of the contexts, in order."""
-
     pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
     contexts: int = 0
     duplicates: int = 0
@@ -278,7 +276,6 @@ def _words(template: Template, words: Words) -> dict[str, Word]:
 
 
 def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, checks: int) -> DataError:
-    """The error for a grammar that yields too few pairs, with the reasons."""
     reasons = []
     if statistics.unfilled:
         slot = max(statistics.unfilled, key=lambda name: statistics.unfilled[name])

@@ -97,7 +97,6 @@ def _statement(document: GrammarFile, source: Document) -> Path | None:
 
 
 def _refuse_empty(drawing: Drawing, source: Document) -> None:
-    """Raise DataError for a slot that no word can fill."""
     paradigm = drawing.paradigm
     for label, rules in (("slots", drawing.good), ("vary", drawing.bad)):
         for name, rule in rules.items():
