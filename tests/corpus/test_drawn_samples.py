@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from penchant.corpus.drawing import drawn
-from penchant.corpus.near_duplicates import NearDuplicates
+from penchant.corpus.near_duplicates import NearDuplicates, drawn
 from penchant.corpus.search import ROWS, Extraction
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -15,8 +15,8 @@ from paths import SHARED, needs_shared
 from penchant.corpus import hits as hits_module
 from penchant.corpus.hits import HitFinder
 from penchant.corpus.matching import Matcher
-from penchant.corpus.sentences import splitter
 from penchant.corpus.text_files import Layout
+from penchant.corpus.units import splitter
 
 pytest.importorskip("ahocorasick_rs", reason="no package for the automaton")
 pytest.importorskip("sentencex", reason="no package for sentences")

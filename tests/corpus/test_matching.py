@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED
-from penchant.corpus.characters import count_words_of
-from penchant.corpus.matching import Match, Matcher, count_words, window, word_spans
+from penchant.corpus.matching import Match, Matcher, count_words, count_words_of, window, word_spans
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError
 
@@ -268,22 +267,6 @@ def test_a_window_has_exactly_its_words(
     assert sum(chunk in WORDS for chunk in cut.split()) == length  # not one less
     assert cut[begin:stop] == text[start:end]
     assert (cut, begin, stop) == (text[slice(*expected)], start - expected[0], end - expected[0])
-
-
-@pytest.mark.parametrize("length", range(1, 21))
-def test_windows_of_every_length(length: int) -> None:
-    words = [f"w{number}" for number in range(20)]
-    text = " ".join(words)
-    for number, word in enumerate(words):
-        start = text.index(word)
-        part = window(text, start, start + len(word), length)
-        assert part is not None
-        held = part[0].split()
-        assert len(held) == length and part[0][part[1] : part[2]] == word
-        left, right = held.index(word), length - 1 - held.index(word)
-        if left <= number - 1 and right <= 19 - number - 1:  # room on both sides
-            assert left - right == (length + 1) % 2
-    assert window(text, 0, 2, 21) is None
 
 
 def test_what_stands_alone_is_kept_and_not_counted() -> None:

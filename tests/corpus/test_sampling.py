@@ -133,15 +133,6 @@ def test_parts_put_together(first: list[tuple[int, int]], second: list[tuple[int
         assert again.distinct(cell) == whole.distinct(cell) and again.highest[cell] == whole.highest[cell]
 
 
-def test_cells_know_nothing_of_each_other() -> None:
-    samples = Smallest(2, 2)
-    for own in range(9, 0, -1):
-        assert add(samples, 0, own) == [True]
-    assert add(samples, 1, 9) == [True]
-    assert (samples.sample(0).tolist(), samples.sample(1).tolist()) == ([1, 2], [9])
-    assert samples.highest.tolist() == [2, TOP]
-
-
 # What a sample says of all ----------------------------------------------------------------------------------------
 
 

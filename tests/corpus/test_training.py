@@ -16,25 +16,8 @@ from paths import ROOT
 
 EARLY = "The king of the {} said unto his servant, bring me the {} out of the {}, for I will speak with him this day."
 MODERN = "The manager of the {} told his assistant to bring the {} from the {} because he wanted to talk to him today."
-NOUNS = [
-    "field",
-    "tower",
-    "garden",
-    "city",
-    "river",
-    "house",
-    "gate",
-    "ship",
-    "camp",
-    "street",
-    "table",
-    "door",
-    "road",
-    "wall",
-    "market",
-    "school",
-    "tree",
-]
+NOUNS = ["field", "tower", "garden", "city", "river", "house", "gate", "ship", "camp", "street", "table", "door"]
+NOUNS += ["road", "wall", "market", "school", "tree"]
 
 
 @pytest.fixture(scope="module")

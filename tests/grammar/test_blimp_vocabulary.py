@@ -10,11 +10,12 @@ import pytest
 import yaml
 
 from brute_grammar import Word, condition
+from grammar_parsing import parse
 from paths import SHARED
 from penchant.errors import DataError, OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp, read_blimp_vocabulary
 from penchant.grammar.features import parse_condition
-from penchant.grammar.generate import generate, parse
+from penchant.grammar.generate import generate
 from penchant.grammar.grammar import Grammar, read_grammar
 
 VOCABULARY = SHARED / "blimp_generator" / "vocabulary.csv"

@@ -1,16 +1,11 @@
-"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences.
-
-The corpus is read once. For each word (and for each segment of sentence lengths, if there are several) a sample is kept
-that depends on the seed and the text of the corpus, but not on the order of its files or the number of workers.
-Occurrences are saved at intervals beside the table, so that an interrupted run can be resumed.
-"""
+"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -21,7 +16,8 @@ import polars as pl
 
 from penchant._version import __version__
 from penchant.collector import uncollected
-from penchant.corpus.drawing import drawn
+from penchant.corpus.near_duplicates import drawn
+from penchant.corpus.passes import Progress
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
@@ -45,8 +41,6 @@ _ROWS = 1 << 15
 """Rows of samples held in memory at once."""
 _GROUP = 1 << 12
 """Rows per row group of a part file; whole groups are read or skipped."""
-
-Progress = Callable[[float, float], None]
 
 
 @uncollected()
@@ -78,7 +72,7 @@ def extract(
         reading.blocks(workers)
     else:
         reading.whole_files(by_file)
-    record = _finish(search, files, reading.hashes, reading.current.tally, samples, store, target)
+    record = reading.finish(target)
     store.remove()
     return record
 
@@ -166,6 +160,47 @@ class _Reading:
     def _save(self, state: _State) -> None:
         self.store.write(self.rows, replace(state, hashes=tuple(self.hashes[: state.file])))
         self.rows, self.unsaved = [], 0
+
+    def finish(self, target: Path) -> dict[str, Any]:
+        """Draw the samples, write the table a few words at a time, and return its record."""
+        search, bins = self.search, len(self.search.bins)
+        cells = range(len(search.forms) * bins)
+        kept, near = np.zeros((2, len(cells)), np.int64)
+        written: list[Path] = []
+        for group in _groups([len(self.samples.sample(cell)) for cell in cells], bins):
+            rows = self.store.rows(self.samples, group, bins)
+            written.append(self.store.folder / f"sample-{len(written):06}.parquet")
+            table = rows.filter(drawn(rows, search, kept, near)).sort("cell", "priority").select(*SCHEMA)
+            write_parquet(table, written[-1], compression="uncompressed")
+        record = {
+            "version": __version__,
+            "recipe": search.recipe(),
+            "texts": [file.record(sha256) for file, sha256 in zip(self.files, self.hashes, strict=True)],
+            "tally": self.current.tally.to_json(),
+            "cells": self._cells(kept.tolist(), near.tolist()),
+        }
+        whole = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
+        with replacing(target) as stream:
+            metadata = {KEY: json.dumps(record, ensure_ascii=False)}
+            whole.sink_parquet(stream, metadata=metadata, engine="streaming", row_group_size=1 << 14)
+        return record
+
+    def _cells(self, kept: Sequence[int], near: Sequence[int]) -> list[dict[str, Any]]:
+        occurrences: Counter[tuple[str, str]] = Counter()
+        for (word, _, segment), n in self.current.tally.forms.items():
+            occurrences[word, segment] += n
+        names = product(self.search.forms, [segment.name for segment in self.search.bins])
+        return [
+            {
+                "word": word,
+                "segment": segment,
+                "occurrences": occurrences[word, segment],
+                "kept": kept[cell],
+                "near": near[cell],
+                **dict(zip(("distinct", "exact"), self.samples.distinct(cell), strict=True)),
+            }
+            for cell, (word, segment) in enumerate(names)
+        ]
 
 
 def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:
@@ -273,54 +308,6 @@ def _names_in(folder: Path) -> list[str]:
 
 
 # The table --------------------------------------------------------------------------------------------------------
-
-
-def _finish(
-    settings: Extraction,
-    files: Sequence[TextFile],
-    hashes: Sequence[str],
-    tally: Tally,
-    samples: Smallest,
-    store: _Store,
-    target: Path,
-) -> dict[str, Any]:
-    """Draw the samples, write the table a few words at a time, and return its record."""
-    bins = len(settings.bins)
-    cells = range(len(settings.forms) * bins)
-    kept = np.zeros(len(cells), np.int64)
-    near = np.zeros(len(cells), np.int64)
-    written: list[Path] = []
-    for group in _groups([len(samples.sample(cell)) for cell in cells], bins):
-        rows = store.rows(samples, group, bins)
-        written.append(store.folder / f"sample-{len(written):06}.parquet")
-        table = rows.filter(drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
-        write_parquet(table, written[-1], compression="uncompressed")
-    occurrences: Counter[tuple[str, str]] = Counter()
-    for (word, _, segment), n in tally.forms.items():
-        occurrences[word, segment] += n
-    per_cell = [
-        {
-            "word": word,
-            "segment": segment,
-            "occurrences": occurrences[word, segment],
-            "kept": int(kept[cell]),
-            "near": int(near[cell]),
-            **dict(zip(("distinct", "exact"), samples.distinct(cell), strict=True)),
-        }
-        for cell, (word, segment) in enumerate(product(settings.forms, [segment.name for segment in settings.bins]))
-    ]
-    record = {
-        "version": __version__,
-        "recipe": settings.recipe(),
-        "texts": [file.record(sha256) for file, sha256 in zip(files, hashes, strict=True)],
-        "tally": tally.to_json(),
-        "cells": per_cell,
-    }
-    whole = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
-    with replacing(target) as stream:
-        metadata = {KEY: json.dumps(record, ensure_ascii=False)}
-        whole.sink_parquet(stream, metadata=metadata, engine="streaming", row_group_size=1 << 14)
-    return record
 
 
 def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:

@@ -10,8 +10,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from penchant.corpus.characters import word_characters
-from penchant.corpus.matching import WORD
+from penchant.corpus.matching import WORD, word_characters
 from penchant.corpus.normalisation import BASIC
 
 _NUMBERS = re.compile("0[0 ]*0")

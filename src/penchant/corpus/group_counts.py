@@ -1,30 +1,23 @@
-"""Count words in the sentences that hold a word of one group, and in those that hold a word of another.
-
-The text is read, divided and searched as for the extraction of sentences, but every sentence counts, repeated ones too:
-a model that was trained on the text has read them all. A sentence that holds words of both groups counts for neither.
-"""
+"""Count words in the sentences that hold a word of one group, and in those that hold a word of another."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from penchant.corpus.matching import Matcher, words
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.reading import Reader
+from penchant.corpus.passes import Pass, Progress
 from penchant.corpus.scanning import Scanner
-from penchant.corpus.sentences import splitter
-from penchant.corpus.text_files import Block, Layout, TextFile
-from penchant.corpus.units import refuse_unreadable, units
-from penchant.corpus.workers import in_order
+from penchant.corpus.text_files import Layout, TextFile
+from penchant.corpus.units import Units, splitter
 from penchant.letter_case import lowered
 
 Forms = Mapping[str, Sequence[str]]
 """Surface forms by word."""
-SIDES = ("A", "B")
-Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -56,7 +49,7 @@ class GroupSearch:
 class GroupCounts:
     """The counts of one contrast by side ("A", "B"): `sentences`, the words of any kind in them (`total`), each word
     that was looked for (`found`, by side and word), and each word of the groups (`members`, by side and word, in all
-    sentences). `both`: sentences that hold words of both groups."""
+    sentences). `both`: sentences that hold words of both groups, which count for neither."""
 
     sentences: Counter[str] = field(default_factory=Counter)
     total: Counter[str] = field(default_factory=Counter)
@@ -81,61 +74,26 @@ class Counted(NamedTuple):
     files: list[dict[str, Any]]
 
 
-class _Task(NamedTuple):
-    block: Block
-    file: TextFile
-
-
-class _Part(NamedTuple):
-    """The counts of a block, which comes without its data; `bad` is the first record that could not be read, or 0."""
-
-    block: Block
-    contrasts: list[GroupCounts]
-    records: int
-    skipped: int
-    bad: int
-
-
-class _Tools(NamedTuple):
-    scanner: Scanner
-    matchers: list[Matcher]
-    split: Callable[[str], list[str]]
-
-
-class _Finder:
-    """Counts in blocks; every process has a copy."""
-
+class _Search:
     def __init__(self, search: GroupSearch) -> None:
         self.search = search
-        self._tools: _Tools | None = None
+        sides = [side for each in search.contrasts for side in (("A", each.a), ("B", each.b))]
+        self.scanner = Scanner(Matcher(_labelled(search, sides), search.language).surfaces())
+        self.matchers = [
+            Matcher(_labelled(search, [("A", each.a), ("B", each.b), ("", each.words)]), search.language)
+            for each in search.contrasts
+        ]
+        self.split = splitter(search.language, search.layout)
 
-    def __reduce__(self) -> tuple[type[_Finder], tuple[GroupSearch]]:
-        return _Finder, (self.search,)
-
-    def __call__(self, task: _Task) -> _Part:
-        search, tools = self.search, self._built()
-        lines = units(task.block, task.file.kind, layout=search.layout, field=search.field)
+    def __call__(self, lines: Units) -> list[GroupCounts]:
         texts = lines.text.split("\n")
-        found = [GroupCounts() for _ in search.contrasts]
-        for line in tools.scanner.lines(search.fold(lines.text)):
-            for sentence in tools.split(texts[line]):
-                folded = search.fold(sentence)
-                for counts, matcher in zip(found, tools.matchers, strict=True):
+        found = [GroupCounts() for _ in self.matchers]
+        for line in self.scanner.lines(self.search.fold(lines.text)):
+            for sentence in self.split(texts[line]):
+                folded = self.search.fold(sentence)
+                for counts, matcher in zip(found, self.matchers, strict=True):
                     _count(folded, matcher, counts)
-        return _Part(task.block._replace(data=b""), found, lines.records, lines.skipped, lines.bad)
-
-    def _built(self) -> _Tools:
-        if self._tools is None:
-            search = self.search
-            groups = Matcher(_labelled(search, [("A", each.a) for each in search.contrasts]), search.language)
-            others = Matcher(_labelled(search, [("B", each.b) for each in search.contrasts]), search.language)
-            matchers = [
-                Matcher(_labelled(search, [("A", each.a), ("B", each.b), ("", each.words)]), search.language)
-                for each in search.contrasts
-            ]
-            scanner = Scanner([*groups.surfaces(), *others.surfaces()])
-            self._tools = _Tools(scanner, matchers, splitter(search.language, search.layout))
-        return self._tools
+        return found
 
 
 _MARK = "\0"
@@ -152,7 +110,6 @@ def _labelled(search: GroupSearch, parts: Sequence[tuple[str, Forms]]) -> dict[s
 
 
 def _count(sentence: str, matcher: Matcher, counts: GroupCounts) -> None:
-    """Add one sentence to the counts of a contrast."""
     matches = [match.word.split(_MARK) for match in matcher.find(sentence)]
     sides = {side for side, _ in matches if side}
     if not sides:
@@ -174,27 +131,11 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Read the files once and count every contrast. `progress` is called with the bytes read since the last call and
-    the total. Raises DataError for text that cannot be read, MethodError for a package that is missing."""
-    hashes: list[str] = []
-
-    def tasks() -> Iterator[_Task]:
-        for number, file in enumerate(files):
-            reader = Reader(file, number, layout=search.layout, field=search.field)
-            yield from (_Task(block, file) for block in reader.blocks())
-            hashes.append(reader.sha256)
-
-    total = float(sum(file.size for file in files))
+    """Read the files once and count every contrast in all sentences, repeated ones too. Raises DataError for text that
+    cannot be read, MethodError for a package that is missing."""
     contrasts = [GroupCounts() for _ in search.contrasts]
-    records = skipped = 0
-    position = (0, 0)
-    for part in in_order(_Finder(search), tasks(), workers):
-        number = part.block.file
-        refuse_unreadable(part.block.first, part.bad, part.skipped, part.records, files[number], search.field)
-        for counts, more in zip(contrasts, part.contrasts, strict=True):
+    text = Pass(files, search.layout, search.field)
+    for found in text.found(partial(_Search, search), workers=workers, progress=progress):
+        for counts, more in zip(contrasts, found, strict=True):
             counts.add(more)
-        records, skipped = records + part.records, skipped + part.skipped
-        progress(float(part.block.at - (position[1] if position[0] == number else 0)), total)
-        position = (number, part.block.at)
-    named = [file.record(sha256) for file, sha256 in zip(files, hashes, strict=True)]
-    return Counted(contrasts, records, skipped, named)
+    return Counted(contrasts, text.records, text.skipped, text.texts())

@@ -10,8 +10,8 @@ import numpy as np
 
 from penchant.corpus.matching import Matcher, is_first, is_parted, words
 from penchant.corpus.scanning import Integers, Places, Scanner
-from penchant.corpus.sentences import divider
 from penchant.corpus.text_files import Layout
+from penchant.corpus.units import divider
 
 
 class Sentences(NamedTuple):
@@ -58,7 +58,7 @@ class HitFinder:
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
     def find(self, text: str) -> tuple[Sentences, Hits]:
-        """Find the sentences of a text of many lines that hold words. They are those of `sentences.splitter`, and hold
+        """Find the sentences of a text of many lines that hold words. They are those of `units.splitter`, and hold
         what `Matcher.find` finds in each."""
         places = self._scanner.find(text)
         if not len(places.forms):
@@ -128,7 +128,6 @@ class _Owners:
 
 
 def _lines(text: str, starts: Iterable[int]) -> Iterable[str]:
-    """The lines that start at some places."""
     for start in starts:
         end = text.find("\n", start)
         yield text[start:] if end < 0 else text[start:end]

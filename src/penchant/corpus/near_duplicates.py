@@ -1,29 +1,29 @@
-"""Near duplicates of earlier sentences: copies with another date or headline, templates, boilerplate.
-
-Two sentences are near duplicates if the sets of their shingles (runs of five characters of the folded text) have a
-Jaccard similarity at or above a threshold (Broder 1997). Candidates are found by MinHash and bands of hashes (Leskovec,
-Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
-"""
+"""Near duplicates of earlier sentences: copies with another date or headline, templates, boilerplate."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.folding import fold, fold_lines
-from penchant.corpus.normalisation import code_points
-from penchant.errors import MethodError, missing_package
+from penchant.corpus.normalisation import code_points, normalise
+from penchant.corpus.search import Extraction
+from penchant.errors import missing_package
 
 SHINGLE = 5
 """Characters per shingle."""
-RECALL = 0.995
-"""The share of pairs exactly at the threshold that the bands detect; it rises quickly above the threshold."""
-_HASHES = 72  # most hashes per sentence
+THRESHOLD = 0.8
+"""Jaccard similarity from which sentences are near duplicates."""
+BANDS, ROWS = 14, 5
+"""Bands of so many hashes. One at least agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs exactly at the
+threshold, and more above it; longer bands yield fewer dissimilar candidates, but would miss more at 72 hashes."""
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
 _SQUARE = np.uint32(0x9E3779B1**2 & 0xFFFFFFFF)
@@ -39,35 +39,23 @@ does to compare a text."""
 class NearDuplicates:
     """Decides for each of a series of sentences whether it is a near duplicate of one kept before.
 
-    A sentence is only dropped if its similarity to a kept one reaches the threshold, and then with a probability of at
-    least `RECALL`. Which are dropped depends only on the sentences, their order, and the version of the hashes
-    (`rensa.RMinHash.ALGORITHM_VERSION`).
+    A sentence is only dropped if the Jaccard similarity of its shingles (runs of five characters of the folded text) to
+    those of a kept one reaches `THRESHOLD` (Broder 1997), and then with a probability of at least 0.996. MinHash and
+    bands of hashes find candidates (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
     """
 
-    def __init__(self, threshold: float = 0.8) -> None:
-        """`threshold` is the Jaccard similarity, 0.1 to 1, at which sentences are near duplicates. Raises MethodError,
-        also if the package rensa is missing."""
-        if not 0.1 <= threshold <= 1:
-            raise MethodError(
-                f"{threshold} is not a valid threshold for near duplicates", hint="use 0.1 to 1, such as 0.8"
-            )
+    def __init__(self) -> None:
+        """Raises MethodError if the package rensa is missing."""
         try:
             from rensa import RMinHash, RMinHashLSH
         except ImportError as error:
             raise missing_package("rensa", "corpus") from error
-        self.threshold = threshold
-        bands, rows = bands_and_rows(threshold)
-        self._hashes = bands * rows
         self._minhash: Any = RMinHash
-        self._index: Any = RMinHashLSH(threshold, self._hashes, bands)
+        self._index: Any = RMinHashLSH(THRESHOLD, BANDS * ROWS, BANDS)
         self._kept: list[str] = []
         self._texts: set[str] = set()
         self._masks = _Masks.empty()  # of the texts kept, by key
         self._prepared: dict[str, tuple[str, _Masks]] = {}
-
-    def __len__(self) -> int:
-        """The number of sentences kept."""
-        return len(self._kept)
 
     def add(self, text: str) -> bool:
         """Return True for a new sentence, which is kept, and False for a near duplicate of one kept before."""
@@ -75,7 +63,7 @@ class NearDuplicates:
         if folded in self._texts:
             return False
         pieces = shingles(folded)
-        sketch = self._minhash(self._hashes, _SEED)
+        sketch = self._minhash(BANDS * ROWS, _SEED)
         sketch.update(pieces)
         mask = mask or _Masks.of([folded])
         candidates = self._index.query(sketch)
@@ -100,7 +88,7 @@ class NearDuplicates:
         hashes = _Hashes.of(folded + "\n")
         left = np.arange(len(texts))
         while len(left):
-            able = np.flatnonzero(hashes.repeated(self.threshold - _ROUNDING))
+            able = np.flatnonzero(hashes.repeated(THRESHOLD - _ROUNDING))
             done = len(able) > _WORTH * len(left)
             if len(able) < len(left):
                 left, hashes = left[able], hashes.at(able)
@@ -118,7 +106,7 @@ class NearDuplicates:
 
         Templates have very many candidates, so a bound by masks excludes nearly all of them first.
         """
-        able = keys[mask.highest_similarities(self._masks, keys) >= self.threshold].tolist()
+        able = keys[mask.highest_similarities(self._masks, keys) >= THRESHOLD].tolist()
         if not able:
             return False
         distinct = set(pieces)
@@ -126,7 +114,7 @@ class NearDuplicates:
             # Only texts are stored: their shingles would take twenty times the memory.
             other = set(shingles(self._kept[key]))
             common = len(distinct & other)
-            if common / (len(distinct) + len(other) - common) >= self.threshold:
+            if common / (len(distinct) + len(other) - common) >= THRESHOLD:
                 return True
         return False
 
@@ -246,7 +234,6 @@ def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 @cache
 def _bits_of_numbers() -> NDArray[np.uint8]:
-    """The number of bits that are set in each number of 16 bits."""
     return np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
@@ -255,13 +242,54 @@ def shingles(folded: str) -> list[str]:
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
-@cache
-def bands_and_rows(threshold: float) -> tuple[int, int]:
-    """Choose b bands of r hashes, so that at least one band agrees with probability 1 − (1 − threshold^r)^b ≥ `RECALL`.
+# Samples without near duplicates ------------------------------------------------------------------------------------
 
-    These are the longest bands, which yield the fewest dissimilar candidates, with at most `_HASHES` hashes in all.
-    """
-    if threshold == 1:
-        return 1, _HASHES
-    fits = [(math.ceil(math.log(1 - RECALL) / math.log1p(-(threshold**rows))), rows) for rows in range(1, _HASHES + 1)]
-    return max((pair for pair in fits if pair[0] * pair[1] <= _HASHES), key=lambda pair: pair[1])
+
+def drawn(
+    rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Draw the samples of some words from their rows, sorted by word and priority: which rows belong to them. Adds to
+    the counts by cell, `kept` and `near`."""
+    mask = np.zeros(len(rows), np.bool_)
+    cells = rows["cell"].to_numpy()
+    bounds = [0, *(np.flatnonzero(np.diff(cells // len(settings.bins))) + 1).tolist(), len(rows)]
+    for start, end in pairwise(bounds):
+        first = _first_of_each(cells[start:end], settings.per_word)
+        of_word = rows[start:end]
+        # If none of these is near another, they are the sample, whatever comes behind them.
+        if settings.duplicates == "near" and _possible(of_word[first], NearDuplicates()):
+            mask[start:end] = _without_near(of_word, settings.per_word, near)
+        else:
+            mask[start + first] = True
+    kept += np.bincount(cells[mask], minlength=len(kept))
+    return mask
+
+
+def _first_of_each(cells: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    return np.sort(np.concatenate([np.flatnonzero(cells == cell)[:n] for cell in np.unique(cells)]))
+
+
+def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
+    """The sentences, by id, that may be near duplicates of each other."""
+    texts = dict(
+        zip(rows["id"].to_list(), map(normalise, rows["text"].to_list()), strict=True)
+    )  # some stand there twice
+    return dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
+
+
+def _without_near(rows: pl.DataFrame, per_word: int, near: NDArray[np.int64]) -> list[bool]:
+    """Which rows of a word belong to its samples, `per_word` of each cell, without near duplicates of those before.
+    Adds to the count of these by cell."""
+    seen = NearDuplicates()
+    possible = _possible(rows, seen)
+    is_new: dict[str, bool] = {}
+    mask = []
+    taken = Counter[int]()
+    for cell, sentence in zip(rows["cell"].to_list(), rows["id"].to_list(), strict=True):
+        room = taken[cell] < per_word
+        if room and sentence in possible:
+            is_new[sentence] = seen.add(possible.pop(sentence))
+        mask.append(room and is_new.get(sentence, True))
+        taken[cell] += mask[-1]
+        near[cell] += room and not mask[-1]
+    return mask

@@ -1,8 +1,4 @@
-"""Unicode's composed form (NFC, UAX #15) of long texts that are mostly or wholly in that form already.
-
-`unicodedata` is only quick for texts in which no character might compose with the one before. In Bengali, where া
-might, it decomposes and recomposes the whole text; here only the few characters that need it are.
-"""
+"""Unicode's composed form (NFC, UAX #15) of long texts that are mostly or wholly in that form already."""
 
 from __future__ import annotations
 
@@ -28,11 +24,8 @@ _L, _V, _T, _LV = range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC, the form in which all texts and words are compared: a faster
-    unicodedata.normalize("NFC", text).
-
-    Not every letter becomes a single character: Bengali য় ড় ঢ় are always two.
-    """
+    """Return the text in NFC, the form in which all texts and words are compared, as unicodedata.normalize does. In
+    scripts such as Bengali this is much faster, since only the few characters that may change are decomposed."""
     if text.isascii():
         return text
     if len(text) < _SHORT:

@@ -1,8 +1,4 @@
-"""Occurrences of words in sentences: read from a table or found in plain text.
-
-An occurrence is one word at one place in one sentence; a table of them has the columns of `SCHEMA`. Positions count
-characters (code points).
-"""
+"""Occurrences of words in sentences: read from a table or found in plain text."""
 
 from __future__ import annotations
 
@@ -152,7 +148,6 @@ def _require_form(row: OccurrenceRow) -> None:
 
 
 def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
-    """Yield the occurrences in plain text, with their line numbers."""
     stem = _stem(file)
     seen: set[str] = set()
     line = 0

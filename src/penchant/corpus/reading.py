@@ -9,13 +9,14 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol, cast
 
 import polars as pl
 
-from penchant.corpus.text_files import Block, Layout, TextFile
-from penchant.errors import DataError, PenchantError, first_line, missing_package
+from penchant.corpus.text_files import Block, Layout, TextFile, remote
+from penchant.errors import DataError, missing_package
 from penchant.files import sha256_file
 from penchant.reading import require_file
 
@@ -36,15 +37,8 @@ class Reader:
 
     def blocks(self, after: int = 0) -> Iterator[Block]:
         """Yield the blocks, without the first `after`. Raises DataError if the file cannot be read."""
-        try:
-            if self.file.kind == "parquet":
-                yield from self._rows(after)
-            else:
-                yield from self._lines(after)
-        except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror or error}", file=self.file.place) from error
-        except Exception as error:
-            raise remote(error, self.file.place) from error
+        with _readable(self.file.place):
+            yield from self._rows(after) if self.file.kind == "parquet" else self._lines(after)
 
     def _lines(self, after: int) -> Iterator[Block]:
         with _open(self.file.place) as stored:
@@ -101,18 +95,17 @@ class _Hashed:
         return data
 
 
-def remote(error: Exception, place: str) -> Exception:
-    """A failure of a store behind a URL, each of which has errors of its own, as a DataError; others as they are."""
-    if "://" not in place or isinstance(error, PenchantError):
-        return error
-    return DataError(f"cannot be read: {first_line(error)}", where=place)
-
-
 def stored_parts(place: str) -> Iterator[bytes]:
     """The bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
+    with _readable(place), _open(place) as stored:
+        yield from iter(lambda: stored.read(BLOCK), b"")
+
+
+@contextmanager
+def _readable(place: str) -> Iterator[None]:
+    """Raise DataError if a file or URL cannot be read."""
     try:
-        with _open(place) as stored:
-            yield from iter(lambda: stored.read(BLOCK), b"")
+        yield
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=place) from error
     except Exception as error:

@@ -1,9 +1,4 @@
-"""Samples of a stream that do not depend on its order: the items with the smallest random priorities.
-
-The priority of an item is a hash of its content: equal items share a priority and count once, parts of a stream can be
-sampled separately and merged, and the same items are drawn wherever they occur. For a cell with more than k distinct
-items, the k-th smallest priority also estimates how many there are (Bar-Yossef et al. 2002; Beyer et al. 2007).
-"""
+"""Samples of a stream that do not depend on its order: the items with the smallest random priorities."""
 
 from __future__ import annotations
 
@@ -21,7 +16,8 @@ SPACE = 1 << 64
 
 
 def priority(seed: int, *parts: str) -> int:
-    """The priority of an item described by its parts, uniform over seeds."""
+    """The priority of an item described by its parts, uniform over seeds: a hash, so that equal items count once and
+    the same are drawn wherever they occur."""
     return int.from_bytes(_begun(seed, *parts).digest(), "little")
 
 
@@ -40,7 +36,6 @@ def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: S
 
 
 def _begun(seed: int, *parts: str) -> Any:
-    """The hash of the beginning of a content."""
     content = "\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=8)
 
@@ -127,7 +122,8 @@ class Smallest:
 
     def distinct(self, cell: int) -> tuple[int, bool]:
         """The number of distinct items in a cell, and whether it is exact. Otherwise it is estimated as (k − 1) / u,
-        with u the k-th smallest priority as a share of all; its relative standard error is 1 / √(k − 2), for k > 2."""
+        with u the k-th smallest priority as a share of all; its relative standard error is 1 / √(k − 2), for k > 2
+        (Bar-Yossef et al. 2002; Beyer et al. 2007)."""
         kept = self.sample(cell)
         if len(kept) < self.k:
             return len(kept), True

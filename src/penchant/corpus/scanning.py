@@ -1,9 +1,4 @@
-"""Find many forms in a large text in one pass, whatever their number (Aho and Corasick, 1975).
-
-Characters are first coded as small numbers, one for each that occurs in a form and three for all others, so that the
-automaton reads one byte per character and positions count characters. Words end where those of `matching` do; whether
-a sentence ends between two characters that are not both within words is left to those who know.
-"""
+"""Find many forms in a large text in one pass, whatever their number (Aho and Corasick, 1975)."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.corpus.characters import word_characters
+from penchant.corpus.matching import word_characters
 from penchant.corpus.normalisation import BASIC, code_points, table_end
 from penchant.errors import missing_package
 
@@ -40,7 +35,8 @@ class Places(NamedTuple):
 
 
 class Scanner:
-    """Finds forms in texts, both in NFC."""
+    """Finds forms in texts, both in NFC. Characters are coded as small numbers, one for each that occurs in a form and
+    three for all others, so that the automaton reads one byte per character."""
 
     def __init__(self, forms: Iterable[str]) -> None:
         """Raises MethodError if the package ahocorasick_rs is missing."""

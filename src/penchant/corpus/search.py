@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.as_written import as_written
-from penchant.corpus.characters import count_words_of
 from penchant.corpus.folding import fold_all
 from penchant.corpus.hits import HitFinder, Hits, Sentences
+from penchant.corpus.matching import count_words_of
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.sampling import priorities
 from penchant.corpus.scanning import Integers
@@ -24,6 +23,7 @@ from penchant.corpus.segments import SCHEMA, Segment, segments
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
 from penchant.corpus.units import Units, units
 from penchant.errors import MethodError, one_of
+from penchant.spellings import Alignment
 
 if TYPE_CHECKING:
     from penchant.corpus.stimuli import StimulusSet
@@ -181,7 +181,7 @@ class Finder:
         able = np.flatnonzero(ranks <= task.highest[cells])
         rows = self._rows(cells[able], ranks[able], hits.at(able), sentences, words, names)
         if lines.written is not lines.text:
-            rows = as_written(rows, lines, sentences, hits.sentences[able])
+            rows = _as_written(rows, lines, sentences, hits.sentences[able])
         size = len(block.data) if isinstance(block.data, bytes) else len(lines.text)
         return BlockResult(block._replace(data=b""), size, tally, rows, lines.bad)
 
@@ -285,3 +285,24 @@ def _nth(hits: Hits) -> Integers:
     nth = np.empty_like(place)
     nth[order] = place - np.maximum.accumulate(np.where(new, place, 0))
     return nth
+
+
+def _as_written(rows: pl.DataFrame, lines: Units, sentences: Sentences, of_row: Integers) -> pl.DataFrame:
+    """Occurrences with `text`, `start`, `end` and `matched` as the lines have them; of_row[i] is the sentence of row
+    i."""
+    composed, written = lines.text.split("\n"), lines.written.split("\n")
+    changed: dict[int, Alignment] = {}
+    places: list[tuple[str, int, int, str]] = []
+    columns = rows.select("text", "start", "end", "matched").iter_rows()
+    for number, (text, start, end, matched) in zip(of_row.tolist(), columns, strict=True):
+        line, at = int(sentences.lines[number]), int(sentences.starts[number])
+        if composed[line] == written[line]:
+            places.append((text, start, end, matched))
+            continue
+        if line not in changed:
+            changed[line] = Alignment(composed[line], written[line])
+        first, last = changed[line].span(at, at + len(text))
+        begin, stop = changed[line].span(at + start, at + end)
+        places.append((written[line][first:last], begin - first, stop - first, written[line][begin:stop]))
+    schema = {name: rows.schema[name] for name in ("text", "start", "end", "matched")}
+    return rows.with_columns(pl.DataFrame(places, schema=schema, orient="row").get_columns())

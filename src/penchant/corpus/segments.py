@@ -1,7 +1,4 @@
-"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences.
-
-Reading them is the matter of `occurrences`, whose models take longer to import than a worker takes to begin.
-"""
+"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from penchant.corpus.matching import window
-from penchant.errors import MethodError, one_of
+from penchant.errors import MethodError
 
 SCHEMA: Mapping[str, Any] = {
     "id": pl.String,
@@ -51,8 +48,6 @@ def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
     whole sentences of at most L words and more than the previous bound. ">L" means whole sentences of more than L
     words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
     """
-    if mode not in ("window", "bin"):
-        raise MethodError(f"unknown way to make segments: '{mode}'", hint=one_of(mode, ("window", "bin")))
     if not spec:
         raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
     result: list[Segment] = []

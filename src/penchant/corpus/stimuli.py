@@ -1,10 +1,4 @@
-"""Stimuli of association tests: two sets of targets (X, Y), two of attributes (A, B), and sentences to place them in.
-
-A set is a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (one JSON object, see `SeatFile`: a single
-category, named after the file), a table with the columns category, set, word (see `TableRow`), or several of these.
-
-Words keep the spelling they have; one that has several canonically equivalent ones in a set has the first everywhere.
-"""
+"""Stimuli of association tests: targets (X, Y), attributes (A, B), and sentences to place them in."""
 
 from __future__ import annotations
 
@@ -160,11 +154,12 @@ class StimulusSet:
 
 @asked
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
-    """Read the stimuli of a directory with `set.yaml`, of a file, of several of these together, or of words given in
-    Python: lists by set (X, Y, A, B), such lists by category, rows, columns or a frame, or the keys of a `set.yaml`.
+    """Read the stimuli of a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table
+    (`TableRow`), several of these together, or words given in Python: lists by set (X, Y, A, B), such lists by
+    category, rows, columns or a frame, or the keys of a `set.yaml`.
 
-    `columns` names those of a table that are not called category, set, word or label. Raises DataError naming file,
-    line and key.
+    `columns` names those of a table that are not called category, set, word or label. A word with several canonically
+    equivalent spellings has the first everywhere. Raises DataError naming file, line and key.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)

@@ -6,25 +6,22 @@ import bisect
 import itertools
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
 
 import regex
 
 from penchant.corpus.matching import WORD, Matcher, capital_form
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.orthography import orthography
-from penchant.corpus.reading import Reader
+from penchant.corpus.passes import Pass, Progress
 from penchant.corpus.scanning import Scanner
 from penchant.corpus.search import Extraction, extraction
-from penchant.corpus.sentences import splitter
 from penchant.corpus.stimuli import Category, StimulusSet, WordList
-from penchant.corpus.text_files import Block, TextFile
-from penchant.corpus.units import refuse_unreadable, units
-from penchant.corpus.workers import in_order
+from penchant.corpus.text_files import TextFile
+from penchant.corpus.units import Units, splitter
 from penchant.errors import missing_package
 from penchant.reading import read_text
 
@@ -32,8 +29,6 @@ ROOM = 10_000
 """How many different runs that begin with a word and are no form are counted per word."""
 _TAIL = regex.compile(f"[{WORD}]*+")
 _LETTER = regex.compile(f"[{WORD}]")
-
-Progress = Callable[[float, float], None]
 
 
 class Frequent:
@@ -155,8 +150,7 @@ def usage(
     are read once.
 
     A form occurs where `extraction.extract` would find it. `others` are words in their own right, such as the headwords
-    of a dictionary. `progress` is called with the bytes read since the last call and those of all files.
-    Raises DataError and MethodError.
+    of a dictionary. Raises DataError and MethodError.
     """
     settings = extraction(stimuli, layout=layout, field=field)
     words = {normalise(word): word for word in stimuli.words()}
@@ -166,17 +160,11 @@ def usage(
         return Usage(stimuli, forms, other_words)
     seen: Counter[tuple[str, str]] = Counter()
     missed = {word: Frequent() for word in forms}
-    records = skipped = position = number = 0
-    total = float(sum(file.size for file in files))
-    for result in in_order(_Search(settings), _tasks(files, settings), workers):
-        refuse_unreadable(result.first, result.bad, result.skipped, result.records, files[result.file], field)
-        seen.update(result.forms)
-        for word, tails in result.tails.items():
-            missed[word].update(tails)
-        records += result.records
-        skipped += result.skipped
-        progress(float(result.at - (position if number == result.file else 0)), total)
-        position, number = result.at, result.file
+    text = Pass(files, settings.layout, field)
+    for found, tails in text.found(partial(_Search, settings), workers=workers, progress=progress):
+        seen.update(found)
+        for word, endings in tails.items():
+            missed[word].update(endings)
     language = settings.language
     uncapitalised = {
         (word, capital_form(form, language)): form for word, own_forms in forms.items() for form in own_forms
@@ -184,7 +172,7 @@ def usage(
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, surface), n in seen.items():
         occurrences[word, uncapitalised.get((word, surface), surface)] += n
-    return Usage(stimuli, forms, other_words, occurrences, missed, records, skipped)
+    return Usage(stimuli, forms, other_words, occurrences, missed, text.records, text.skipped)
 
 
 def _forms(word: str, suffixes: Iterable[str]) -> dict[str, str]:
@@ -194,64 +182,26 @@ def _forms(word: str, suffixes: Iterable[str]) -> dict[str, str]:
     return forms
 
 
-class _Task(NamedTuple):
-    block: Block
-    file: TextFile
-
-
-class _BlockUsage(NamedTuple):
-    """Counts of a block of file number `file`: surface forms by word, and the endings after a word that make no
-    form."""
-
-    file: int
-    first: int
-    at: int
-    forms: Counter[tuple[str, str]]
-    tails: dict[str, Counter[str]]
-    records: int
-    skipped: int
-    bad: int
-
-
-def _tasks(files: Sequence[TextFile], settings: Extraction) -> Iterator[_Task]:
-    for number, file in enumerate(files):
-        for block in Reader(file, number, layout=settings.layout, field=settings.field).blocks():
-            yield _Task(block, file)
-
-
 class _Search:
-    """Finds forms in blocks, and runs that begin with a word; every process has a copy."""
-
     def __init__(self, settings: Extraction) -> None:
-        self.settings = settings
-        self._tools: tuple[Matcher, Scanner, Callable[[str], list[str]], _Beginnings] | None = None
+        forms, language = settings.forms, settings.language
+        self.matcher, self.split = Matcher(forms, language), splitter(language, settings.layout)
+        self.scanner, self.beginnings = Scanner(self.matcher.surfaces()), _Beginnings(forms, language)
 
-    def __reduce__(self) -> tuple[type[_Search], tuple[Extraction]]:
-        return _Search, (self.settings,)
-
-    def __call__(self, task: _Task) -> _BlockUsage:
-        matcher, scanner, split, beginnings = self._built()
-        block = task.block
-        lines = units(block, task.file.kind, layout=self.settings.layout, field=self.settings.field)
+    def __call__(self, lines: Units) -> tuple[Counter[tuple[str, str]], dict[str, Counter[str]]]:
+        """Count surface forms by word, and the endings after a word that make no form."""
         texts = lines.text.split("\n")
         forms: Counter[tuple[str, str]] = Counter()
-        begun, capitals = beginnings.find(lines.text)
-        for line in {*scanner.lines(lines.text), *capitals}:
-            for sentence in split(texts[line]):
-                forms.update((word, sentence[start:end]) for word, start, end in matcher.find(sentence))
-                begun.update(beginnings.first(sentence))
+        begun, capitals = self.beginnings.find(lines.text)
+        for line in {*self.scanner.lines(lines.text), *capitals}:
+            for sentence in self.split(texts[line]):
+                forms.update((word, sentence[start:end]) for word, start, end in self.matcher.find(sentence))
+                begun.update(self.beginnings.first(sentence))
         tails: dict[str, Counter[str]] = {}
         for (word, tail), n in begun.items():
-            if not unicodedata.combining(tail[:1] or " ") and word + tail not in beginnings.forms:
+            if not unicodedata.combining(tail[:1] or " ") and word + tail not in self.beginnings.forms:
                 tails.setdefault(word, Counter())[tail] = n
-        return _BlockUsage(block.file, block.first, block.at, forms, tails, lines.records, lines.skipped, lines.bad)
-
-    def _built(self) -> tuple[Matcher, Scanner, Callable[[str], list[str]], _Beginnings]:
-        if self._tools is None:
-            forms, language = self.settings.forms, self.settings.language
-            matcher, split = Matcher(forms, language), splitter(language, self.settings.layout)
-            self._tools = matcher, Scanner(matcher.surfaces()), split, _Beginnings(forms, language)
-        return self._tools
+        return forms, tails
 
 
 class _Beginnings:

@@ -1,9 +1,4 @@
-"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks.
-
-A record is a line of plain text (or a paragraph of several lines, see `Layout`), the text field of a JSON line, or the
-text column of a Parquet row. The blocks of a corpus are the same on every run, whoever reads them, so that work on them
-can be shared between processes and resumed.
-"""
+"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks."""
 
 from __future__ import annotations
 
@@ -105,7 +100,6 @@ def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) ->
 
 
 def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return the files that a path, pattern or URL names, with their sizes."""
     if "://" not in name and (files := _plain_files(name, base)):
         return files
     import fsspec
@@ -125,18 +119,21 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
             if places:
                 return places
         return []
-    except PenchantError:
-        raise
     except ImportError as error:
         raise MethodError(f"a package is missing: {error}", where=name, hint="install it with pip") from error
     except ValueError as error:
         raise DataError(f"is not a readable URL: {error}", where=name) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", where=name) from error
-    except Exception as error:  # a store behind a URL has errors of its own
-        if "://" not in name:
-            raise
-        raise DataError(f"cannot be read: {first_line(error)}", where=name) from error
+    except Exception as error:
+        raise remote(error, name) from error
+
+
+def remote(error: Exception, place: str) -> Exception:
+    """A failure of a store behind a URL, each of which has errors of its own, as a DataError; others as they are."""
+    if "://" not in place or isinstance(error, PenchantError):
+        return error
+    return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant._version import __version__
+from penchant.corpus.passes import Progress
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.training_text import Tokens, write_tokens
@@ -27,7 +28,6 @@ from penchant.vectors.token_file import Trained
 from penchant.vectors.word2vec import Word2Vec
 
 METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "glove": GloVe}
-Progress = Callable[[float, float], None]
 
 
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:

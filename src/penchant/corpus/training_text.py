@@ -1,27 +1,22 @@
-"""Running text as tokens, one sentence per line, on which word vectors are trained.
-
-Words are the same as for the extraction of sentences: maximal runs of letters, marks and digits in NFC.
-"""
+"""Running text as tokens, one sentence per line, on which word vectors are trained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from penchant.corpus.matching import Matcher, words
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.reading import Reader
-from penchant.corpus.sentences import splitter
+from penchant.corpus.passes import Pass, Progress
 from penchant.corpus.stimuli import StimulusSet
-from penchant.corpus.text_files import Block, Layout, TextFile
-from penchant.corpus.units import refuse_unreadable, units
-from penchant.corpus.workers import in_order
+from penchant.corpus.text_files import Layout, TextFile
+from penchant.corpus.units import Units, splitter
 from penchant.files import replacing
 from penchant.letter_case import lowered
-
-Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -57,68 +52,46 @@ class Counts(NamedTuple):
     shared: int
 
 
-class _Task(NamedTuple):
-    block: Block
-    file: TextFile
-
-
-class _Lines(NamedTuple):
-    block: Block
-    text: bytes
-    counts: Counts
-    bad: int
-
-
 class _Tokeniser:
     def __init__(self, settings: Tokens) -> None:
         self.settings = settings
-        self._tools: tuple[Callable[[str], list[str]], Matcher | None] | None = None
+        self.split = splitter(settings.language, settings.layout)
+        self.matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
 
-    def __reduce__(self) -> tuple[type[_Tokeniser], tuple[Tokens]]:
-        return _Tokeniser, (self.settings,)
-
-    def __call__(self, task: _Task) -> _Lines:
-        settings, block = self.settings, task.block
-        if self._tools is None:
-            matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
-            self._tools = splitter(settings.language, settings.layout), matcher
-        split, matcher = self._tools
-        read = units(block, task.file.kind, layout=settings.layout, field=settings.field)
-        lines: list[str] = []
-        tokens = replaced = shared = 0
-        for line in read.text.split("\n"):
-            for sentence in split(line):
-                if matcher is not None:
-                    sentence_tokens, n_replaced, n_shared = _with_words(sentence, matcher)
-                    replaced, shared = replaced + n_replaced, shared + n_shared
-                else:
-                    sentence_tokens = words(sentence)
-                if sentence_tokens:
-                    tokens += len(sentence_tokens)
-                    lines.append(" ".join(sentence_tokens))
-        text = "".join(f"{line}\n" for line in lines)
-        if settings.lower:
-            text = normalise(lowered(text, settings.language))
-        counts = Counts(len(lines), tokens, read.records, read.skipped, replaced, shared)
-        return _Lines(block._replace(data=b""), text.encode(), counts, read.bad)
+    def __call__(self, lines: Units) -> tuple[bytes, Counter[str]]:
+        """Return the sentences, one per line, and the counts of a block."""
+        sentences: list[str] = []
+        counts = Counter[str]()
+        for line in lines.text.split("\n"):
+            for sentence in self.split(line):
+                tokens = words(sentence) if self.matcher is None else _with_words(sentence, self.matcher, counts)
+                counts["tokens"] += len(tokens)
+                if tokens:
+                    sentences.append(" ".join(tokens))
+        counts["sentences"] = len(sentences)
+        text = "".join(f"{sentence}\n" for sentence in sentences)
+        if self.settings.lower:
+            text = normalise(lowered(text, self.settings.language))
+        return text.encode(), counts
 
 
-def _with_words(sentence: str, matcher: Matcher) -> tuple[list[str], int, int]:
-    """Return the tokens of a sentence with forms replaced by words, and how many were replaced and could not be."""
+def _with_words(sentence: str, matcher: Matcher, counts: Counter[str]) -> list[str]:
+    """Return the tokens of a sentence with forms replaced by words; count those `replaced` and left (`shared`)."""
     places: dict[tuple[int, int], list[str]] = {}
     for word, start, end in sorted(matcher.find(sentence), key=lambda match: (match.start, -match.end)):
         places.setdefault((start, end), []).append(word)
     tokens: list[str] = []
-    at = replaced = shared = 0
+    at = 0
     for (start, end), owners in places.items():
         if start < at:
             continue
         if len(owners) > 1 or len(owners[0].split()) > 1:
-            shared += 1
+            counts["shared"] += 1
             continue
         tokens += [*words(sentence[at:start]), owners[0]]
-        at, replaced = end, replaced + 1
-    return tokens + words(sentence[at:]), replaced, shared
+        counts["replaced"] += 1
+        at = end
+    return tokens + words(sentence[at:])
 
 
 def write_tokens(
@@ -130,27 +103,12 @@ def write_tokens(
     progress: Progress = lambda done, total: None,
 ) -> tuple[Counts, list[dict[str, Any]]]:
     """Write the tokens of the files, separated by single spaces. Return the counts, and name, size and SHA-256 of each
-    file. `progress` is as in `extraction.extract`. Raises DataError, MethodError and OutputError."""
-    hashes: list[str] = []
-
-    def tasks() -> Iterator[_Task]:
-        for number, file in enumerate(files):
-            reader = Reader(file, number, layout=settings.layout, field=settings.field)
-            yield from (_Task(block, file) for block in reader.blocks())
-            hashes.append(reader.sha256)
-
-    total = float(sum(file.size for file in files))
-    totals = Counts(0, 0, 0, 0, 0, 0)
-    position = (0, 0)
+    file. Raises DataError, MethodError and OutputError."""
+    text = Pass(files, settings.layout, settings.field)
+    totals = Counter[str]()
     with replacing(out) as stream:
-        for result in in_order(_Tokeniser(settings), tasks(), workers):
-            number = result.block.file
-            counts = result.counts
-            refuse_unreadable(
-                result.block.first, result.bad, counts.skipped, counts.records, files[number], settings.field
-            )
-            stream.write(result.text)
-            totals = Counts(*(a + b for a, b in zip(totals, result.counts, strict=True)))
-            progress(float(result.block.at - (position[1] if position[0] == number else 0)), total)
-            position = (number, result.block.at)
-    return totals, [file.record(sha256) for file, sha256 in zip(files, hashes, strict=True)]
+        for data, counts in text.found(partial(_Tokeniser, settings), workers=workers, progress=progress):
+            stream.write(data)
+            totals.update(counts)
+    totals.update(records=text.records, skipped=text.skipped)
+    return Counts(**{name: totals[name] for name in Counts._fields}), text.texts()

@@ -1,16 +1,12 @@
-"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads.
-
-Text is read as for the extraction of sentences, in NFC. Each line (of a wrapped paragraph: all its lines, joined) is
-tokenized as the model would read it, without white space around it and without special tokens; blank lines count
-nothing. Memory holds a block of text and a number for each entry of the vocabulary.
-"""
+"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import field as of
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +14,8 @@ import numpy as np
 import polars as pl
 
 from penchant._version import __version__
-from penchant.corpus.reading import Reader
+from penchant.corpus.passes import Pass, Progress
 from penchant.corpus.text_files import Layout, TextFile
-from penchant.corpus.units import refuse_unreadable, units
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.unigrams import KEY, SMOOTHING, Unigrams, blank, is_unigrams
 from penchant.errors import DataError
@@ -28,7 +23,6 @@ from penchant.files import refuse_inputs, refuse_other, replacing
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import refused_character
 
-Progress = Callable[[float, float], None]
 _CHARACTERS = 1 << 18
 """Characters that are tokenized at once; a longer line is on its own."""
 
@@ -98,23 +92,17 @@ def count_unigrams(
     field: str = "text",
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Count the tokens of some files with the tokenizer of a `model`. `progress` is called with the bytes read since
-    the last call and the total. Raises DataError for a file that cannot be read, and where there is no token."""
+    """Count the tokens of some files with the tokenizer of a `model`: each line, or wrapped paragraph, in NFC, without
+    white space around it and without special tokens. Raises DataError for a file that cannot be read, and where there
+    is no token."""
     found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
-    total = float(sum(file.size for file in files))
-    for number, file in enumerate(files):
-        reader, at = Reader(file, number, layout=layout, field=field), 0
-        for block in reader.blocks():
-            read = units(block, file.kind, layout=layout, field=field)
-            refuse_unreadable(block.first, read.bad, read.skipped, read.records, file, field)
-            found.records += read.records
-            found.skipped += read.skipped
-            lines = (line.strip() for line in read.text.split("\n"))
-            for part in _batches(line for line in lines if line):
-                _add(found, tokenizer, part)
-            progress(float(block.at - at), total)
-            at = block.at
-        found.files.append(file.record(reader.sha256))
+    text = Pass(files, layout, field)
+    for block in text.found(lambda: attrgetter("text"), progress=progress):
+        lines = (line.strip() for line in block.split("\n"))
+        for part in _batches(line for line in lines if line):
+            _add(found, tokenizer, part)
+    found.records, found.files = text.records, text.texts()
+    found.skipped += text.skipped
     if not found.unigrams.total:
         raise DataError("the text has no token of this model", where=model, hint="name other text")
     return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.reading import Reader
 from penchant.corpus.text_files import Block, Kind, Layout, TextFile
-from penchant.errors import DataError
+from penchant.errors import DataError, missing_package
 from penchant.reading import guessed_encoding, not_utf8
 
 
@@ -104,3 +105,28 @@ def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             text = None
         yield number, text
+
+
+def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
+    """Return a function that divides a line into sentences, with the white space between them. `language` is a BCP 47
+    tag.
+
+    sentencex knows the sentence-ending marks and abbreviations of some sixty languages, and falls back to a related
+    language or to English for others. With one sentence per line, lines are not divided. Raises MethodError if the
+    package is missing.
+    """
+    if layout == "sentences":
+        return lambda line: [line]
+    try:
+        from sentencex import segment
+    except ImportError as error:
+        raise missing_package("sentencex", "corpus") from error
+    return partial(segment, language.split("-")[0].lower())
+
+
+def splitter(language: str, layout: Layout) -> Callable[[str], list[str]]:
+    """Return a function that splits a line into sentences as `divider` does, stripped of white space."""
+    if layout == "sentences":
+        return lambda line: [line.strip()]
+    divide = divider(language, layout)
+    return lambda line: [stripped for piece in divide(line) if (stripped := piece.strip())]

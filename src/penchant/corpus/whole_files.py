@@ -1,7 +1,4 @@
-"""Occurrences in whole files, each searched on its own, such as on another machine, and merged in their order.
-
-Samples are smallest hashed priorities, so the sample of a corpus is that of its files' samples.
-"""
+"""Occurrences in whole files, each searched on its own, such as on another machine, and merged in their order."""
 
 from __future__ import annotations
 

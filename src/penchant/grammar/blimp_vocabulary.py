@@ -1,9 +1,4 @@
-"""Import the lexicon of BLiMP's generator as the table of words of a grammar.
-
-Its `vocabulary.csv` states no licence, so it is read from the user's copy and the result is not distributed. It has one
-row per form of a word: `expression`, `category` and features, mostly 0 and 1. Columns such as `arg_1` hold conditions
-on neighbouring words, in the disjunctive normal form that is also used here.
-"""
+"""Import the lexicon of BLiMP's generator as the table of words of a grammar."""
 
 from __future__ import annotations
 
@@ -55,7 +50,8 @@ class Imported:
 
 
 def read_blimp_vocabulary(path: str | Path) -> list[VocabularyRow]:
-    """Read the rows of a `vocabulary.csv`. Raises DataError naming file, line and column."""
+    """Read the rows of a `vocabulary.csv`, one per form of a word; columns such as `arg_1` hold conditions on
+    neighbouring words. Raises DataError naming file, line and column."""
     rows = read_rows(path)
     columns = list(rows[0].values)
     missing = [name for name in (_EXPRESSION, CATEGORY) if name not in columns]
@@ -142,7 +138,6 @@ def _cells(cells: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def _missing_columns(rows: Iterable[VocabularyRow]) -> tuple[str, ...]:
-    """The columns that conditions test but the table lacks."""
     tested, known = {}, {LEMMA, CATEGORY}
     for row in rows:
         known |= {*row.forms, *row.features}

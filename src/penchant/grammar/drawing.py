@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from penchant import letter_case
 from penchant.grammar.features import Condition, Values, unify
 from penchant.grammar.lexicon import Entry, Lexicon
-from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template, fits_column
+from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template
 
 _TRIES = 16
 """Random draws of a word before all words that satisfy `differs` are listed instead."""
@@ -73,7 +73,6 @@ class _Pool:
 
 
 def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[Choice]:
-    """The words whose restrictions are satisfied by the words of other slots."""
     for column, taken in takes:
         conditions = {condition.text: condition for condition in (c.entry.restriction(column) for c in choices)}
         met = {text for text, condition in conditions.items() if condition.matches(taken.values)}
@@ -155,7 +154,6 @@ class Drawing:
         self.language = language
         self._lexicon = lexicon
         self._choices: dict[object, Choice] = {}
-        self._texts: dict[tuple[Reference, bool], tuple[str, ...]] = {}
         good, bad = paradigm.good.references, paradigm.bad.references
         # A word shared by both sentences needs the forms of both.
         shared = good + [reference for reference in bad if reference.slot not in paradigm.vary]
@@ -196,23 +194,6 @@ class Drawing:
     def draw_bad(self, rng: random.Random, good: Words) -> dict[str, Choice] | str:
         """Draw the words of a bad sentence for a good one; returns the name of a slot if there is no word for it."""
         return _draw(self.bad, rng, good)
-
-    def texts(self, reference: Reference, *, bad: bool) -> tuple[str, ...]:
-        """Every text that may fill a place in the good or the bad sentence, regardless of other slots."""
-        key = (reference, bad)
-        if key not in self._texts:
-            varied = bad and reference.slot in self.bad
-            slot = self.paradigm.vary[reference.slot] if varied else self.paradigm.slots[reference.slot]
-            values = [None if feature else part for part, feature in reference.parts]
-            texts = {
-                text: None
-                for category in slot.categories
-                for entry in self._lexicon[category].entries
-                for column, text in entry.forms.items()
-                if fits_column(column, values)
-            }
-            self._texts[key] = tuple(texts)
-        return self._texts[key]
 
 
 def _draw(rules: Mapping[str, Rule], rng: random.Random, earlier: Words) -> dict[str, Choice] | str:

@@ -1,9 +1,4 @@
-"""Features of words: conditions on them in disjunctive normal form, and their agreement by unification.
-
-A word has any number of values in each column. A condition is written as `kind=food^number!=plural;human=yes`: `;`
-means or; `^` means and, and binds more tightly. `column=value` holds if the value is among those of the column,
-`column=` if the column has none, and `!=` holds wherever `=` does not.
-"""
+"""Features of words: conditions on them in disjunctive normal form, and their agreement by unification."""
 
 from __future__ import annotations
 
@@ -48,8 +43,11 @@ class Condition:
 
 @lru_cache(maxsize=4096)
 def parse_condition(text: str) -> Condition:
-    """Parse a condition; a blank text gives the one that always holds. Raises ValueError with the place of a
-    mistake."""
+    """Parse a condition such as `kind=food^number!=plural;human=yes`: `;` means or; `^` means and, and binds tighter.
+
+    `column=value` holds if the value is among those of the column, `column=` if the column has none, and `!=` wherever
+    `=` does not. A blank text gives the condition that always holds. Raises ValueError with the place of a mistake.
+    """
     if not text.strip():
         return Condition("", ())
     clauses, at = [], 1

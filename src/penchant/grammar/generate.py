@@ -1,14 +1,4 @@
-"""Minimal pairs of equal token length, drawn from a grammar.
-
-Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence, then an unacceptable one
-for the same context. If any tokenizer gives the two different lengths, another unacceptable sentence is drawn in the
-same context, each sentence once, until the checks are used up and the context is given up. A paradigm whose
-unacceptable sentence draws no words of its own has one check per context.
-
-Every context has its own stream of random numbers, seeded by seed, paradigm and context number. The pairs therefore do
-not depend on how many contexts are tokenized together, which makes tokenizing fast, nor on how many pairs are asked
-for: a longer run begins with the pairs of a shorter one.
-"""
+"""Minimal pairs of equal token length, drawn from a grammar."""
 
 from __future__ import annotations
 
@@ -23,9 +13,6 @@ from penchant.grammar.drawing import Drawing, Words, written
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import CATEGORY, LEMMA
 from penchant.grammar.paradigms import Template
-from penchant.grammar.parsing import parse
-
-__all__ = ["CHECKS", "Generated", "Pair", "Statistics", "Word", "generate", "parse"]
 
 CHECKS = 10
 """Checks per context before it is given up, as in the paper."""
@@ -113,10 +100,13 @@ def generate(
     counters: Sequence[Lengths] = (),
     checks: int = CHECKS,
 ) -> Generated:
-    """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter.
+    """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter, by
+    algorithm 1 of Ueda et al. (LREC-COLING 2024).
 
-    `counters` return the numbers of tokens of a list of texts (`Tokenizer.count`); without any, every pair is accepted.
-    `checks` limits the comparisons per context. Raises DataError if the grammar does not yield `n` pairs.
+    A context is drawn with an acceptable sentence, then up to `checks` different unacceptable ones until one has the
+    same length. `counters` return the numbers of tokens of a list of texts (`Tokenizer.count`); without any, every pair
+    is accepted. A longer run begins with the pairs of a shorter one. Raises DataError if the grammar does not yield `n`
+    pairs.
     """
     if n < 1 or checks < 1:
         name, value = ("n", n) if n < 1 else ("checks", checks)
@@ -211,8 +201,6 @@ def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Conte
 
 @dataclass(slots=True)
 class _Tally:
-    """The results of the contexts, in order."""
-
     pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
     contexts: int = 0
     duplicates: int = 0
@@ -288,7 +276,6 @@ def _words(template: Template, words: Words) -> dict[str, Word]:
 
 
 def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, checks: int) -> DataError:
-    """The error for a grammar that yields too few pairs, with the reasons."""
     reasons = []
     if statistics.unfilled:
         slot = max(statistics.unfilled, key=lambda name: statistics.unfilled[name])

@@ -1,7 +1,4 @@
-"""Grammars of minimal pairs: a directory with `grammar.yaml` and tables of words (see `grammar_file`).
-
-A grammar is data, in any language: it defines its own categories, features and forms.
-"""
+"""Grammars of minimal pairs: a directory with `grammar.yaml` and tables of words (see `grammar_file`)."""
 
 from __future__ import annotations
 
@@ -100,7 +97,6 @@ def _statement(document: GrammarFile, source: Document) -> Path | None:
 
 
 def _refuse_empty(drawing: Drawing, source: Document) -> None:
-    """Raise DataError for a slot that no word can fill."""
     paradigm = drawing.paradigm
     for label, rules in (("slots", drawing.good), ("vary", drawing.bad)):
         for name, rule in rules.items():

@@ -145,7 +145,6 @@ def _check_columns(name: str, entry: CategoryEntry, columns: Iterable[str], sour
 
 
 def _check_kinds(name: str, entry: CategoryEntry, source: Document) -> None:
-    """Raise DataError for a column that is declared as two kinds."""
     taken = {"forms": {CATEGORY, *entry.restrictions}, "restrictions": {CATEGORY, LEMMA}}
     for key, declared in (("restrictions", entry.restrictions), ("forms", entry.forms)):
         for number, column in enumerate(declared):

@@ -28,8 +28,6 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A sentence with places for words."""
-
     text: str
     pieces: tuple[str | Reference, ...]
 
@@ -79,8 +77,6 @@ def read_paradigm(name: str, entry: ParadigmEntry, lexicon: Lexicon, source: Doc
 
 
 class _Reader:
-    """One paradigm being read."""
-
     def __init__(self, name: str, entry: ParadigmEntry, lexicon: Lexicon, source: Document) -> None:
         self.name, self.entry, self.lexicon, self.source = name, entry, lexicon, source
         self.slots: dict[str, Slot] = {}
@@ -171,7 +167,6 @@ class _Reader:
         return [self.lexicon[name] for name in slot.categories]
 
     def _features(self, slot: Slot) -> set[str]:
-        """The features in which the words of a slot can agree."""
         added = {LEMMA, CATEGORY, *slot.choose, *slot.agree}
         return added.union(*(category.features for category in self._of(slot)))
 
@@ -210,7 +205,6 @@ class _Reader:
         raise self.error(key, message, f"drawn before: {', '.join(before) or 'none'}")
 
     def _feature(self, text: str, key: tuple[str, ...], before: Collection[str]) -> tuple[str, str]:
-        """Parse slot.feature, of a slot drawn before."""
         name, dot, feature = text.partition(".")
         slot = self._earlier(name, key, before)
         if not dot:
@@ -221,7 +215,6 @@ class _Reader:
         return name, feature
 
     def _restriction(self, text: str, key: tuple[str, ...], before: Collection[str]) -> tuple[str, str]:
-        """Parse slot.restriction, of a slot drawn before."""
         name, dot, column = text.partition(".")
         slot = self._earlier(name, key, before)
         if not dot:
