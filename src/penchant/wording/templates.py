@@ -24,6 +24,11 @@ def document(path: Path) -> dict[str, Any]:
     return found or {}
 
 
+def common(name: str) -> dict[str, Any]:
+    """Return a catalogue of this folder, such as "columns"."""
+    return document(Path(__file__).with_name(f"{name}.yaml"))
+
+
 def filled(text: str, params: Mapping[str, Any]) -> str:
     """Return a text with its placeholders filled in. Raises jinja2's UndefinedError for one that has no value."""
     return _template(text).render(params)
