@@ -14,8 +14,9 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import uvicorn
 
+from penchant.rating.connections import settings
 from penchant.rating.server import Site
-from penchant.rating.serving import Address, listening, settings
+from penchant.rating.serving import Address, listening
 from penchant.rating.store import Store
 from penchant.rating.tasks import Point, Question, Task
 

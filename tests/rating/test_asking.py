@@ -14,10 +14,9 @@ import pytest
 import penchant as pc
 from answers import Answer, refused
 from penchant.errors import MethodError
-from penchant.rating.asking import share
 from penchant.rating.onepage import JOURNAL
 from penchant.rating.store import Store
-from penchant.rating.tables import scale_points
+from penchant.rating.task_builder import scale_points, share
 from penchant.tables.rows import read_rows
 
 Program = Callable[..., Answer]

@@ -281,7 +281,7 @@ class Site:
         name = request.path_params["name"]
         if name not in summary.EXPORTS:
             raise HTTPException(404, "There is no such table.")
-        text = await run_in_threadpool(summary.EXPORTS[name], self.store.path, self.store.task)
+        text = await run_in_threadpool(summary.exported, name, self.store.path, self.store.task)
         kept = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=kept)
 
