@@ -331,7 +331,8 @@ COMMANDS_OF = r"""
     \ textbackslash ~ textasciitilde ^ textasciicircum | textbar < textless > textgreater " textquotedbl
     ` textasciigrave ' textquotesingle « guillemotleft » guillemotright “ textquotedblleft ” textquotedblright
     ‘ textquoteleft ’ textquoteright – textendash — textemdash … textellipsis † textdagger · textperiodcentered
-    ½ textonehalf ¼ textonequarter ¾ textthreequarters ¶ textparagraph § textsection © textcopyright ‹ guilsinglleft › guilsinglright
+    ½ textonehalf ¼ textonequarter ¾ textthreequarters ¶ textparagraph § textsection © textcopyright
+    ‹ guilsinglleft › guilsinglright
 """
 MATHS_OF = r"""
     − - ± \pm × \times ≤ \leq ≥ \geq ∪ \cup √ \surd ≠ \neq ≈ \approx ∞ \infty ∈ \in ∩ \cap ∖ \setminus

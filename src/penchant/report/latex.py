@@ -18,7 +18,8 @@ _COMMANDS = r"""
     \ textbackslash ~ textasciitilde ^ textasciicircum | textbar < textless > textgreater " textquotedbl
     ` textasciigrave « guillemotleft » guillemotright “ textquotedblleft ” textquotedblright ‘ textquoteleft
     ’ textquoteright – textendash — textemdash … textellipsis ‹ guilsinglleft › guilsinglright † textdagger
-    ¶ textparagraph § textsection © textcopyright · textperiodcentered ½ textonehalf ¼ textonequarter ¾ textthreequarters
+    ¶ textparagraph § textsection © textcopyright · textperiodcentered ½ textonehalf ¼ textonequarter
+    ¾ textthreequarters
 """
 _MATHS = r"""
     ¹ ^{1} ² ^{2} ³ ^{3} ₁ _{1} ₂ _{2} ± \pm × \times − - ≤ \leq ≥ \geq ≠ \neq ≈ \approx ∞ \infty ∈ \in ∩ \cap
