@@ -282,8 +282,8 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     # A subset in a table of another name, numbered anew, comes back to the pairs of the study.
     lines = (tmp_path / "own.csv").read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join([lines[0], *lines[5:8], lines[20]]) + "\n")
-    ask = ("rate", "some.csv", *OWN, "--raters", "x,y", "--repeat", "0", "--html", "pages", "-o", "r.sqlite")
-    assert penchant(*ask)[0] == 0
+    some = ("rate", "some.csv", *OWN, "--raters", "x,y", "--repeat", "0", "--html", "pages", "-o", "r.sqlite")
+    assert penchant(*some)[0] == 0
     answered(tmp_path / "r.sqlite", lambda rater, text: "good")
     code, out, err = penchant("run", "h.yaml", "-o", "out", "--full")
     assert code == 0, err

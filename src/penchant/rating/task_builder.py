@@ -57,8 +57,8 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
     practice = _declared(given.practice, task, "practice") if given.practice else ()
     attention = _declared(given.attention, task, "attention") if given.attention else ()
     told = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
-    more = {"repeat": given.repeat, "breaks": given.breaks, "seed": given.seed}
-    return replace(task, items=(*task.items, *practice, *attention), instructions=told, **more)
+    items = (*task.items, *practice, *attention)
+    return replace(task, items=items, instructions=told, repeat=given.repeat, breaks=given.breaks, seed=given.seed)
 
 
 def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> Task:
