@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import http.client
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import unescape
+from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import uvicorn
 
+from penchant.rating.connections import settings
 from penchant.rating.server import Site
-from penchant.rating.serving import Address, listening, settings
-from penchant.rating.store import Store
+from penchant.rating.serving import Address, listening
+from penchant.rating.store import Rater, Showing, Store
 from penchant.rating.tasks import Point, Question, Task
 
 LOOPBACK = "127.0.0.1"
@@ -44,6 +49,18 @@ def choice_task(n: int = 6, **changes: object) -> Task:
     )
 
 
+def following(store: Store, rater: Rater) -> Showing | None:
+    """Return the next item of a rater."""
+    position = store.progress(rater).following
+    return None if position is None else store.showing(rater, position)
+
+
+def answer_all(store: Store, rater: Rater, value: Callable[[str], float | str]) -> None:
+    """Answer all that is left for a rater, by the text that is shown."""
+    while shown := following(store, rater):
+        assert store.answer(rater, shown, value(shown.question.text))
+
+
 @contextmanager
 def serving(store: Store, public: str = "") -> Iterator[Address]:
     """The page of a store, at a free port of the loopback."""
@@ -58,6 +75,37 @@ def serving(store: Store, public: str = "") -> Iterator[Address]:
         yield address
         server.should_exit = True
         thread.join(10)
+
+
+@dataclass
+class Served:
+    """The program, serving; it can be ended or killed, and started again at the same port."""
+
+    arguments: list[str]
+    folder: Path
+    port: str = "0"
+    links: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Served:
+        command = [sys.executable, "-m", "penchant.cli.app", "rate", *self.arguments, "--port", self.port]
+        self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.links = {}
+        while "owner" not in self.links:
+            name, _, link = self.process.stdout.readline().strip().partition("\t")
+            assert link, "the program ended"
+            self.links[name] = link
+        self.port = self.links["owner"].split(":")[2].partition("/")[0]
+        return self
+
+    def stop(self, how: int = signal.SIGINT) -> None:
+        if self.process is not None:
+            self.process.send_signal(how)
+            self.process.wait(30)
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+            self.process = None
 
 
 @dataclass

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -13,12 +14,13 @@ import pytest
 
 import penchant as pc
 from answers import Answer, refused
+from builders import write_study
 from penchant.errors import MethodError
-from penchant.rating.asking import share
 from penchant.rating.onepage import JOURNAL
 from penchant.rating.store import Store
-from penchant.rating.tables import scale_points
+from penchant.rating.task_builder import scale_points, share
 from penchant.tables.rows import read_rows
+from rating_client import answer_all
 
 Program = Callable[..., Answer]
 
@@ -166,9 +168,7 @@ def test_what_was_taken_back_comes_back_with_the_file(penchant: Program, tmp_pat
         (anna,) = store.raters()
         said: list[dict[str, object]] = [{"position": 1, "answer": 0, "skipped": "", "comment": "", "seconds": 1}]
         (tmp_path / "anna.json").write_text(saved(store, "anna", said))
-        shown = store.showing(anna, 1)
-        assert shown is not None
-        store.answer(anna, shown, "good")
+        answer_all(store, anna, lambda text: "good")
         store.undo(anna, store.last(anna) or 0)
     assert penchant(*asked, "--returned", "anna.json")[0] == 0
     assert len(read_rows(tmp_path / "r.sqlite")) == 1
@@ -187,10 +187,7 @@ def answered(file: Path, value: Callable[[str, str], float | str]) -> None:
     """Have every rater of a database answer all items, by what is shown."""
     with Store.open(file) as store:
         for rater in store.raters():
-            while (position := store.progress(rater).following) is not None:
-                shown = store.showing(rater, position)
-                assert shown is not None
-                store.answer(rater, shown, value(rater.name, shown.question.text))
+            answer_all(store, rater, partial(value, rater.name))
 
 
 def test_a_table_comes_back_with_its_columns(penchant: Program, tmp_path: Path) -> None:
@@ -227,15 +224,8 @@ def test_judgements_of_pairs_reach_a_study(penchant: Program, tmp_path: Path, ta
     code, out, err = penchant("ratings", "agreement", "r.sqlite")
     assert code == 0, err
     assert "The cat sleeps. | The cat sleep." in out and "{" not in out  # items as people know them
-    (tmp_path / "s.yaml").write_text(
-        json.dumps(
-            {
-                "study": "s",
-                "models": ["bundled:modern"],
-                "probes": [{"minimal-pairs": {"data": ["p.csv"], "human": "r.sqlite", "resamples": 100}}],
-            }
-        )
-    )
+    probe = {"minimal-pairs": {"data": ["p.csv"], "human": "r.sqlite", "resamples": 100}}
+    write_study(tmp_path / "s.yaml", ["bundled:modern"], probe)
     code, out, err = penchant("run", "s.yaml", "-o", "out", "--full")
     assert code == 0, err
     assert "majority" in out
@@ -252,7 +242,7 @@ def own_columns(folder: Path) -> None:
     probe = {"data": ["own.csv"], "columns": {"good": "ok", "bad": "star", "group": "condition"}, "resamples": 100}
     probes = [{"minimal-pairs": probe | {"human": "r.sqlite"}}]
     for name, given in (("s", [{"minimal-pairs": probe}]), ("h", probes), ("two", [{"minimal-pairs": probe}, *probes])):
-        (folder / f"{name}.yaml").write_text(json.dumps({"study": "s", "models": ["bundled:modern"], "probes": given}))
+        write_study(folder / f"{name}.yaml", ["bundled:modern"], *given)
 
 
 OWN = ("--good", "ok", "--bad", "star", "--group", "condition")
@@ -281,20 +271,9 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     own_columns(tmp_path)
     drawn = []
     for n, (seed, per_group) in enumerate(((0, 2), (0, 2), (0, 3), (1, 2), (0, 9))):
-        ask: tuple[object, ...] = (
-            "rate",
-            "own.csv",
-            *OWN,
-            "--per-group",
-            per_group,
-            "--seed",
-            seed,
-            "--raters",
-            "x",
-            "--html",
-            "pages",
-        )
-        assert penchant(*ask, "-o", f"{n}.sqlite")[0] == 0
+        drawn_so = ("--per-group", per_group, "--seed", seed)
+        ask = ("rate", "own.csv", *OWN, *drawn_so, "--raters", "x", "--html", "pages", "-o", f"{n}.sqlite")
+        assert penchant(*ask)[0] == 0
         with Store.open(tmp_path / f"{n}.sqlite") as store:
             drawn.append([question.text for question in store.task.items])
     assert drawn[0] == drawn[1] != drawn[3] and set(drawn[0]) < set(drawn[2]) and len(drawn[4]) == 24
@@ -303,8 +282,8 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     # A subset in a table of another name, numbered anew, comes back to the pairs of the study.
     lines = (tmp_path / "own.csv").read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join([lines[0], *lines[5:8], lines[20]]) + "\n")
-    ask = ("rate", "some.csv", *OWN, "--raters", "x,y", "--repeat", "0", "--html", "pages", "-o", "r.sqlite")
-    assert penchant(*ask)[0] == 0
+    some = ("rate", "some.csv", *OWN, "--raters", "x,y", "--repeat", "0", "--html", "pages", "-o", "r.sqlite")
+    assert penchant(*some)[0] == 0
     answered(tmp_path / "r.sqlite", lambda rater, text: "good")
     code, out, err = penchant("run", "h.yaml", "-o", "out", "--full")
     assert code == 0, err

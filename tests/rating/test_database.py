@@ -19,7 +19,7 @@ from penchant.errors import DataError, OutputError, StudyError
 from penchant.rating import database
 from penchant.rating.store import Store
 from penchant.tables.rows import read_rows
-from rating_client import scale_task
+from rating_client import following, scale_task
 
 TASK = scale_task(4, repeat=0)
 
@@ -28,7 +28,7 @@ def say(store: Store, times: int = 1) -> None:
     """Have the first rater answer the next items with the first answer."""
     rater = store.raters()[0]
     for _ in range(times):
-        shown = store.showing(rater, store.progress(rater).following or 0)
+        shown = following(store, rater)
         assert shown is not None
         assert store.answer(rater, shown, -1.0)
 

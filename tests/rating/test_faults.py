@@ -16,7 +16,7 @@ import pytest
 from penchant.rating import database
 from penchant.rating.serving import Address, links
 from penchant.rating.store import Store
-from rating_client import Answered, Client, scale_task, serving
+from rating_client import Answered, Client, following, scale_task, serving
 
 TASK = scale_task(5, repeat=0)
 CC = shutil.which("cc")
@@ -169,7 +169,7 @@ def each_write_fails(folder: Path, shim: Any) -> None:
             shim.fail_after(number)
             (anna,) = store.raters()
             for value in (0.0, 0.5, 1.0):
-                shown = store.showing(anna, store.progress(anna).following or 0)
+                shown = following(store, anna)
                 assert shown is not None
                 kept(store.answer, anna, shown, value)
             kept(store.join, "form")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ import penchant as pc
 from answers import Answer
 from browsers import AXE, CHROMIUM, FLAGS, violations
 from penchant.tables.rows import read_rows
+from rating_client import Served
 
 pytestmark = pytest.mark.whole
 SENTENCES = """\
@@ -45,37 +43,6 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield chromium
         chromium.close()
-
-
-@dataclass
-class Served:
-    """The program, serving; it can be killed and started again."""
-
-    arguments: list[str]
-    folder: Path
-    port: str = "0"
-    links: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen[str] | None = None
-
-    def start(self) -> Served:
-        command = [sys.executable, "-m", "penchant.cli.app", "rate", *self.arguments, "--port", self.port]
-        self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.links = {}
-        while "owner" not in self.links:
-            name, _, link = self.process.stdout.readline().strip().partition("\t")
-            assert link, "the program ended"
-            self.links[name] = link
-        self.port = self.links["owner"].split(":")[2].partition("/")[0]
-        return self
-
-    def stop(self, how: int = signal.SIGINT) -> None:
-        if self.process is not None:
-            self.process.send_signal(how)
-            self.process.wait(20)
-            assert self.process.stdout is not None
-            self.process.stdout.close()
-            self.process = None
 
 
 @pytest.fixture

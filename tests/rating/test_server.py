@@ -142,11 +142,12 @@ def test_practice_gives_feedback_and_does_not_count(tmp_path: Path) -> None:
 def test_joining_by_one_link(served: Place) -> None:
     _, address, found = served
     link = found["anybody, 2 in all"]
+    join, token = urlsplit(link).path.replace("enter", "join"), urlsplit(link).path[7:]
     names = set()
     for _ in range(2):
         client = Client(address)
         page = client.enter(link)
-        joined = client.post(urlsplit(link).path.replace("enter", "join"), page.fields(urlsplit(link).path[7:]))
+        joined = client.post(join, page.fields(token))
         assert joined.status == 303
         start = client.get(joined.headers["location"])
         own = re.search(r'class="link">(http[^<]*)<', start.text)
@@ -156,7 +157,7 @@ def test_joining_by_one_link(served: Place) -> None:
     assert names == {3, 4}
     client = Client(address)
     page = client.enter(link)
-    full = client.post(urlsplit(link).path.replace("enter", "join"), page.fields(urlsplit(link).path[7:]))
+    full = client.post(join, page.fields(token))
     assert full.status == 409
     assert "All places are taken" in full.text
 
@@ -246,26 +247,13 @@ def test_the_owner_decides_once(served: Place) -> None:
 # What nobody can ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/r/1/",
-        "/r/1/item",
-        "/r/1/done",
-        "/r/1/break",
-        "/r/1/feedback/1",
-        "/owner/",
-        "/owner/alpha.svg",
-        "/owner/export/judgements.csv",
-    ],
-)
+CLOSED = "/r/1/ /r/1/item /r/1/done /r/1/break /r/1/feedback/1 /owner/ /owner/alpha.svg /owner/export/judgements.csv"
+
+
+@pytest.mark.parametrize("path", CLOSED.split())
 def test_nothing_without_a_link(served: Place, path: str) -> None:
-    for cookies in (
-        {},
-        {("rater1", "/"): "x" * 22},
-        {("rater1", "/"): served[0].raters()[1].token},
-        {("owner", "/"): ""},
-    ):
+    other = served[0].raters()[1].token
+    for cookies in ({}, {("rater1", "/"): "x" * 22}, {("rater1", "/"): other}, {("owner", "/"): ""}):
         answered = Client(served[1], dict(cookies)).ask("GET", path)
         assert answered.status == 403
         assert "w1" not in answered.text
@@ -366,15 +354,8 @@ def test_another_host_is_refused(served: Place) -> None:
 
 def test_every_answer_carries_the_headers(served: Place) -> None:
     client = entered(served)
-    for path in (
-        "/",
-        "/nowhere",
-        "/r/1/item",
-        "/r/2/item",
-        "/static/rate.css",
-        "/static/rate.js",
-        "/static/../server.py",
-    ):
+    paths = "/ /nowhere /r/1/item /r/2/item /static/rate.css /static/rate.js /static/../server.py"
+    for path in paths.split():
         headers = client.ask("GET", path).headers
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'none'")

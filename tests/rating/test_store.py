@@ -16,7 +16,7 @@ from penchant.rating.names import names_of
 from penchant.rating.store import JOIN, OWNER, Store
 from penchant.rating.tasks import Question
 from penchant.tables.rows import read_rows
-from rating_client import choice_task, scale_task
+from rating_client import answer_all, choice_task, following, scale_task
 
 
 def said(path: Path) -> list[dict[str, object]]:
@@ -65,7 +65,7 @@ def test_any_course_of_answers_is_a_list_that_grows_and_shrinks(steps: list[tupl
         known: list[tuple[str, float | None]] = []
         for step, number in steps:
             (rater,) = store.raters()
-            following = store.progress(rater).following
+            shown = following(store, rater)
             if step == "undo":
                 last = store.last(rater)
                 assert (last is None) == (not known)
@@ -75,9 +75,7 @@ def test_any_course_of_answers_is_a_list_that_grows_and_shrinks(steps: list[tupl
             elif step == "reopen":
                 store.close()
                 store = Store.open(file, task, raters=["anna"])
-            elif following is not None:
-                shown = store.showing(rater, following)
-                assert shown is not None
+            elif shown is not None:
                 value = task.answers[number] if step == "answer" else None
                 assert store.answer(rater, shown, value, skipped="" if step == "answer" else "I cannot decide")
                 known.append((shown.question.key["word"], value))  # type: ignore[arg-type]
@@ -95,10 +93,7 @@ def test_any_course_of_answers_is_a_list_that_grows_and_shrinks(steps: list[tupl
 def answered(store: Store, values: dict[str, float | str], name: str) -> None:
     """Answer by the text that is shown."""
     rater = next(rater for rater in store.raters() if rater.name == name)
-    while (position := store.progress(rater).following) is not None:
-        shown = store.showing(rater, position)
-        assert shown is not None
-        assert store.answer(rater, shown, values[shown.question.text])
+    answer_all(store, rater, values.__getitem__)
 
 
 def test_the_layouts(tmp_path: Path) -> None:
@@ -109,15 +104,8 @@ def test_the_layouts(tmp_path: Path) -> None:
     with Store.open(tmp_path / "s.sqlite", scale_task(items=tuple(sides), layout="sides", repeat=0), raters=["a"]) as s:
         answered(s, {"GOOD": 1.0, "BAD": -0.5}, "a")
     (row,) = said(tmp_path / "s.sqlite")
-    assert row == {
-        "dataset": "d",
-        "pair": "1",
-        "good": "G",
-        "bad": "B",
-        "rater": "a",
-        "rating_good": 1.0,
-        "rating_bad": -0.5,
-    }
+    key = {"dataset": "d", "pair": "1", "good": "G", "bad": "B"}
+    assert row == {**key, "rater": "a", "rating_good": 1.0, "rating_bad": -0.5}
 
     wide = tuple(Question({"id": name}, name) for name in ("q1", "q2"))
     with Store.open(tmp_path / "w.sqlite", scale_task(items=wide, layout="wide", repeat=0), raters=["a", "b"]) as w:
@@ -129,12 +117,6 @@ def test_the_layouts(tmp_path: Path) -> None:
     with Store.open(tmp_path / "c.sqlite", choice_task(2, repeat=0), raters=["a"]) as c:
         answered(c, {"G0": "good", "G1": "bad"}, "a")
     assert [(row["pair"], row["choice"]) for row in said(tmp_path / "c.sqlite")] == [("0", "good"), ("1", "bad")]
-
-
-def test_two_processes_do_not_share_a_database(tmp_path: Path) -> None:
-    file = tmp_path / "r.sqlite"
-    with Store.open(file, scale_task()), pytest.raises(OutputError, match="another process serves it"):
-        Store.open(file, scale_task())
 
 
 def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
@@ -164,10 +146,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
 def test_a_damaged_or_hostile_database_is_one_error(tmp_path: Path) -> None:
     file = tmp_path / "r.sqlite"
     with Store.open(file, scale_task(repeat=0), raters=["anna"]) as store:
-        rater = store.raters()[0]
-        shown = store.showing(rater, 1)
-        assert shown is not None
-        store.answer(rater, shown, 1.0)
+        answer_all(store, store.raters()[0], lambda text: 1.0)
     whole = file.read_bytes()
     right = said(file)
     for cut in (10, 100, 4096, len(whole) // 2):
@@ -247,7 +226,7 @@ def test_nothing_of_a_rater_is_left(tmp_path: Path) -> None:
     with Store.open(file, scale_task(40, repeat=0), raters=["anna", "ben"]) as store:
         for rater in store.raters():
             for n in range(20):
-                shown = store.showing(rater, store.progress(rater).following or 0)
+                shown = following(store, rater)
                 assert shown is not None
                 assert store.answer(rater, shown, 1.0, comment=f"remark of {rater.name} {n}")
                 if n % 3 == 0:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,29 +24,13 @@ import pytest
 from penchant.errors import DataError
 from penchant.rating.serving import Address
 from penchant.tables.rows import read_rows
-from rating_client import LOOPBACK, Answered, Client
+from rating_client import LOOPBACK, Answered, Client, Served
 
 pytestmark = pytest.mark.slow
 RATERS = ("anna", "ben", "cem", "dora")
 ITEMS, ROUNDS = 100, 8
-COMMAND = [sys.executable, "-m", "penchant.cli.app", "rate", "t.csv", "--column", "text", "--repeat", "0"]
-ASKED = [*COMMAND, "--breaks", "0", "--scale", "1-5"]
-
-
-@contextlib.contextmanager
-def program(folder: Path, port: str, end: int = signal.SIGKILL) -> Iterator[dict[str, str]]:
-    """The program, serving until it is killed, or ended otherwise."""
-    command = [*ASKED, "-o", "r.sqlite", "--raters", ",".join(RATERS), "--port", port]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        links: dict[str, str] = {}
-        while "owner" not in links:
-            name, _, link = process.stdout.readline().strip().partition("\t")
-            assert link, "the program ended"
-            links[name] = link
-        yield links
-        process.send_signal(end)
-        process.wait(30)
+WISHES = ["t.csv", "--column", "text", "--repeat", "0", "--breaks", "0", "--scale", "1-5"]
+ASKED = [sys.executable, "-m", "penchant.cli.app", "rate", *WISHES]
 
 
 def until(statuses: tuple[int, ...], ask: Callable[[], Answered]) -> Answered:
@@ -124,24 +108,25 @@ def test_a_session_under_everything(tmp_path: Path) -> None:
     troubles: list[BaseException] = []
     threads: list[threading.Thread] = []
     calm = threading.Event()
-    port = "0"
+    served = Served([*WISHES, "-o", "r.sqlite", "--raters", ",".join(RATERS)], tmp_path)
     for n in range(ROUNDS):
-        with program(tmp_path, port) as links:
-            port = links["owner"].split(":")[2].partition("/")[0]
-            for number, name in enumerate(RATERS, 1):
-                if len(threads) < len(RATERS):
-                    each = (links[name], number, said[name], troubles, calm)
-                    threads.append(threading.Thread(target=rate, args=each, daemon=True))
-                    threads[-1].start()
-            time.sleep(1.5)
-            if n % 4 == 0:
-                disturb(tmp_path, int(port))
+        served.start()
+        for number, name in enumerate(RATERS, 1):
+            if len(threads) < len(RATERS):
+                each = (served.links[name], number, said[name], troubles, calm)
+                threads.append(threading.Thread(target=rate, args=each, daemon=True))
+                threads[-1].start()
+        time.sleep(1.5)
+        if n % 4 == 0:
+            disturb(tmp_path, int(served.port))
+        served.stop(signal.SIGKILL)
     assert all(thread.is_alive() for thread in threads)
     calm.set()
-    with program(tmp_path, port, signal.SIGINT):
-        for thread in threads:
-            thread.join(300)
-            assert not thread.is_alive()
+    served.start()
+    for thread in threads:
+        thread.join(300)
+        assert not thread.is_alive()
+    served.stop()
     assert troubles == []
     with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
         for number, name in enumerate(RATERS, 1):

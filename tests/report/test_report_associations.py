@@ -20,11 +20,11 @@ import test_export
 import test_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import escape
-from test_report import CUT, HOSTILE, SCRIPT, SMALL, Reader
+from test_report import HOSTILE, SCRIPT, Reader
 
 import penchant as pc
 from browsers import AXE, violations
+from builders import write_study
 from penchant.instruments.associations import across as measures
 from penchant.instruments.associations.frames import chosen, with_factors
 from penchant.instruments.associations.instrument import ACROSS as OVERVIEW
@@ -79,6 +79,7 @@ CONTEXTS = [
     {"structure": "S2", "text": "{target} is often {attribute}."},
     {"structure": "S3", "text": "When all were late, {target} was {attribute}."},
 ]
+CORPUS = {"sentences": "corpus.txt", "segments": [3, "all"], "samples": [6, 12], "sampling": ["random", "fixed"]}
 ACROSS = "associations"
 DRAWN = {ACROSS: 1, "weat": 3, "weat-2": 3, "seat": 4, "ceat": 5, "logprob-bias": 5}
 """Charts of every section, in order: what one model reads stands together."""
@@ -117,24 +118,12 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     probes: list[dict[str, Any]] = [
         {"weat": {**shared, "max_missing": 0.3}},
         {"seat": {**shared, "layers": [-1, 0]}},
-        {
-            "ceat": {
-                **shared,
-                "sentences": "corpus.txt",
-                "segments": [3, "all"],
-                "samples": [6, 12],
-                "sampling": ["random", "fixed"],
-            }
-        },
+        {"ceat": {**shared, **CORPUS}},
         {"logprob-bias": shared},
         {"weat": {**shared, "max_missing": 0.3, "compat": "paper"}},
     ]
-    content = {
-        "study": "associations <u>of</u>",
-        "models": [str(home / "vec<i>0.txt"), str(home / "vec<i>1.txt"), str(zoo("roberta")), str(zoo("modernbert"))],
-        "probes": probes,
-    }
-    home.joinpath("study.yaml").write_text(json.dumps(content), "utf-8")
+    models = [home / "vec<i>0.txt", home / "vec<i>1.txt", zoo("roberta"), zoo("modernbert")]
+    write_study(home / "study.yaml", models, *probes, study="associations <u>of</u>")
     study, instruments = read_study(home / "study.yaml")
     run_study(study, instruments, home / "out", Run.of_study(base=[home]))
     write_report(read_outcome(home / "out").document(), home / "out" / "report.html")
@@ -188,13 +177,7 @@ def test_opens_offline_and_draws_everything(finished: Path, reading: Reading) ->
     ids = [part.get_attribute("id") for part in reader.page.locator("main > section > h2").all()]
     assert ids[: len(DRAWN)] == [section(place) for place in DRAWN]  # that across measures before the first of them
     for place, n in DRAWN.items():
-        charts = reader.page.locator(f"section[aria-labelledby={section(place)}] .chart").all()
-        assert len(charts) == n, place
-        for chart in charts:
-            box = chart.locator("svg").bounding_box()
-            assert box is not None
-            assert min(box["width"], box["height"]) > 50
-            assert chart.locator("svg [role=graphics-symbol]").count() >= 4
+        assert reader.drawn(f"section[aria-labelledby={section(place)}]", marks=4) == n, place
 
 
 def test_headlines_are_those_of_the_results(finished: Path, outcome: Outcome, reading: Reading) -> None:
@@ -319,13 +302,7 @@ def test_text_is_shown_literally(finished: Path, reading: Reading) -> None:
     reader.page.locator("#items-0").get_by_label("category", exact=True).select_option(label=f"C3 {SCRIPT}")
     for words in ("<b>rose</b>", "${7*7}", "{x}", "&amp;", "'quoted'", "\\frac"):
         assert words in reader.page.locator("#items-0").inner_text()
-    for opener in reader.page.locator(".items .open").all()[:3]:
-        opener.click()
-    for mark in reader.page.locator(".chart path[aria-label]").all()[:12]:
-        mark.hover(force=True)
-    assert reader.page.evaluate("window.stung") is None
-    assert reader.page.locator("body img, body u, body i, main b, main iframe").count() == 0
-    assert reader.troubles == []
+    assert reader.is_literal()
 
 
 def item_rows(reader: Reader, part: str) -> list[list[str]]:
@@ -367,11 +344,8 @@ def test_cosines_of_a_stimulus(finished: Path, outcome: Outcome, reading: Readin
         ("nurse", attributes, table["nurse"]),
         ("white", list(table), [own[attributes.index("white")] for own in table.values()]),
     ):
-        reader.page.locator("#items-0").get_by_label("search", exact=True).fill(word)
-        reader.page.wait_for_timeout(400)
-        reader.page.locator("#items-0 .open").first.click()
-        strip = reader.page.locator("#items-0 .inspector table").nth(1)
-        strip.wait_for()
+        reader.search(word, within="#items-0")
+        strip = reader.open(within="#items-0")[1]
         assert strip.locator(".token").all_inner_texts() == words
         assert strip.locator(".value").all_inner_texts() == [f"{c:.3f}".replace("-", "−") for c in cosines]
 
@@ -398,10 +372,7 @@ def test_sentences_and_their_tokens(finished: Path, outcome: Outcome, reading: R
         assert line[7] == "–"
         assert line[8:] == numbers
     leaking = place.get_by_label("attribute elsewhere", exact=True)
-    place.locator(".open").first.click()
-    strips = place.locator(".inspector table")
-    strips.first.wait_for()
-    for strip, whole in zip(strips.all(), (own, other), strict=True):
+    for strip, whole in zip(reader.open(within=f"#{part}"), (own, other), strict=True):
         for line, score in zip(strip.locator("tr").all(), ("fill", "prior"), strict=True):
             wanted = whole[f"logprobs_{score}"][0]
             assert line.locator(".value").all_inner_texts() == [f"{p:.3f}".replace("-", "−") for p in wanted]
@@ -440,18 +411,13 @@ def test_no_serious_accessibility_violation(scheme: str, finished: Path, reading
         pytest.skip(f"no axe-core at {AXE} (npm install --no-save axe-core, or name axe.min.js in PENCHANT_AXE)")
     reader = reading(finished / "report.html", color_scheme=scheme)
     for part in range(5):
-        reader.page.locator(f"#items-{part} .open").first.click()
-        reader.page.locator(f"#items-{part} .inspector table").first.wait_for()
+        reader.open(within=f"#items-{part}")
     assert violations(reader.page, colours=scheme == "dark") == []
 
 
 def test_fits_a_narrow_screen_and_paper(finished: Path, reading: Reading) -> None:
     reader = reading(finished / "report.html", viewport={"width": 390, "height": 844})
-    assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert reader.page.evaluate(CUT) == reader.page.evaluate(SMALL) == []
-    reader.page.emulate_media(media="print")
-    assert not any(button.is_visible() for button in reader.page.get_by_role("button").all())
-    assert all(chart.is_visible() for chart in reader.page.locator(".chart svg.marks").all())
+    assert reader.fits_a_narrow_screen_and_paper()
 
 
 def test_signatures_are_listed_where_their_numbers_are(finished: Path, outcome: Outcome, reading: Reading) -> None:
@@ -694,13 +660,8 @@ def test_a_result_shows_itself_in_a_notebook(outcome: Outcome) -> None:
         ("logprob-bias", {"effects", "context", "scores", "words"}),
     ):
         result = results(outcome, place)[0]
-        assert set(result.charts()) == names
-        html = result._repr_html_()
-        assert "<script" not in html
-        assert HOSTILE not in html
-        assert str(escape(HOSTILE)) in html
-        assert BENGALI in html
-        assert html.count('<img src="data:image/svg+xml;base64,') == len(names)
+        assert test_report.shows_itself(result) == names
+        assert BENGALI in result._repr_html_()
 
 
 def test_differences_between_models(outcome: Outcome) -> None:
@@ -753,14 +714,7 @@ def test_charts_are_given_what_was_found(outcome: Outcome) -> None:
     for result, name, summary, more in wanted:
         d = "value" if name == "effects" else "d"
         drawn = {
-            (
-                m["category"],
-                *(m[key] for key in more),
-                m["n"],
-                m[d],
-                m["low"],
-                m["high"],
-            )
+            tuple(m[key] for key in ("category", *more, "n", d, "low", "high"))
             for m in data_of(result, name)
             if m.get(d) is not None and "category" in m
         }

@@ -87,19 +87,6 @@ def test_numbers_that_there_are_not_are_blank(tmp_path: Path) -> None:
     ]
 
 
-def largest(found: Sequence[Source]) -> list[Source]:
-    """Keep the rows of the largest value of all models."""
-    most = max(line["value"] for source in found for line in source.lines)
-    return [replace(source, frame=source.frame.filter(pl.col("value") == most)) for source in found]
-
-
-def test_rows_may_be_made_of_those_of_all_models(tmp_path: Path) -> None:
-    table = TableSpec("gaps", At(), (model(), level("measure")), of=largest).table(sources(RESULTS), words(tmp_path))
-    assert table is not None and [row.cells for row in table.rows] == [("n", "spread")]
-    (figure,) = Forest("gaps", At(), "group", of=largest).draw(RESULTS, words(tmp_path))
-    assert [row["value"] for row in figure.spec()["datasets"].values() for row in row if "value" in row] == [30.0]
-
-
 def test_rows_may_stand_in_the_order_of_their_means(tmp_path: Path) -> None:
     found = [result("m", {"low": (1.0, 0.0), "high": (9.0, 0.0)}), result("n", {"middle": (5.0, 0.0)})]
     (figure,) = Forest("gaps", At(measure="gap"), "group", ranked=True).draw(found, words(tmp_path))
@@ -182,7 +169,9 @@ def test_rows_are_made_of_those_of_all_models(tmp_path: Path) -> None:
     table = TableSpec("gaps", At(measure="gap"), (model(),), of=largest).table(sources(RESULTS), words(tmp_path))
     assert table is not None and {row.cells for row in table.rows} == {("n",)}
     (figure,) = Forest("gaps", At(measure="gap"), "group", of=largest).draw(RESULTS, words(tmp_path))
-    assert figure.spec()["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["n"]
+    spec = figure.spec()
+    assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["n"]
+    assert [row["value"] for rows in spec["datasets"].values() for row in rows if "value" in row] == [1.0, 3.0]
 
 
 def test_panels_stand_side_by_side_each_with_its_line(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from penchant.counting import counted, for_one
 from penchant.limits import COUNT, SEED
 
 if TYPE_CHECKING:
-    from penchant.rating.asking import Judge
+    from penchant.rating.task_builder import Judge
     from penchant.rating.tasks import Task
 
 PORT = 8377
@@ -92,9 +92,9 @@ def rate(
     backup: BackupOption = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
-    from penchant.rating.asking import Given, share, task_of_target
     from penchant.rating.database import back_up
     from penchant.rating.names import names_of
+    from penchant.rating.task_builder import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
 
     if backup is not None:

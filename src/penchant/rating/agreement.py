@@ -20,23 +20,19 @@ from penchant.tables.judgements import MAGIC, Said, is_judgements, judgements, r
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
-    """What was asked and said in databases of one task that is not of words in gaps; None for other files. Raises
+    """Read what was asked and said in databases of one task that is not of words in gaps; None for other files. Raises
     DataError for databases of different tasks, or of tasks beside other files."""
     found = [read for read in map(_read, files) if read is not None]
     if not found:
         return None
     first = found[0][0]
-    same = [_asked(task) == _asked(first) for task, _ in found]
-    if len(found) < len(files) or not all(same):
+    same = all(task[name] == first[name] for task, _ in found for name in ("question", "kind", "points"))
+    if len(found) < len(files) or not same:
         told = "agreement is that on one set of items, and these files are of several"
         raise DataError(told, where=str(files[0]), hint="name them one by one")
     # Raters are known by name, as numbers begin anew in every file.
     said = [(rater, 0, key, value) for _, each in found for rater, _, key, value in each]
     return first, said
-
-
-def _asked(task: dict[str, Any]) -> object:
-    return task["question"], task["kind"], task["points"]
 
 
 def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
@@ -51,15 +47,16 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
 def agreement(
     task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
 ) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame, list[str]]:
-    """How much each rater said, and on a scale its correlation with the others; Krippendorff's α over all items
-    (ordinal on a scale, nominal for choices) and raw agreement, with their intervals; the items whose answers lie
-    `least` or more apart (all that are disputed, for choices); and notes on raters."""
+    """Return how much each rater said, and on a scale its correlation with the others; Krippendorff's α over all items
+    (ordinal on a scale, nominal for choices) and raw agreement; the items whose answers lie `least` or more apart (all
+    that are disputed, for choices); and notes on raters."""
     choice = task["kind"] == "choice"
     answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]
     items: dict[str, dict[str, float | str]] = {}
     raters: dict[str, int] = {}
     for rater, _, key, value in said:
-        items.setdefault(_named(key), {})[rater] = value if choice else float(value)
+        item = " | ".join(str(part) for part in key.values())
+        items.setdefault(item, {})[rater] = value if choice else float(value)
         raters[rater] = raters.get(rater, 0) + 1
     rows_of = [[list(of.values()).count(answer) for answer in answers] for of in items.values()]
     counts = np.array(rows_of, dtype=np.int64).reshape(-1, len(answers))
@@ -84,16 +81,7 @@ def agreement(
     if not choice:
         rated = [{rater: float(value) for rater, value in of.items()} for of in items.values()]
         correlations = each_with_others(rated)
-        each |= {"ρ with others": [_known(correlations[rater].value) for rater in raters]}
+        found = (correlations[rater].value for rater in raters)
+        each |= {"ρ with others": [None if math.isnan(value) else value for value in found]}
         notes = [*opposed(correlations, "items"), *notes]
-    found = alpha, raw_agreement(counts, level=level, noun="items")
-    return pl.DataFrame(each), found, disputed, notes
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _named(key: dict[str, Any]) -> str:
-    """An item by all of its key: its set, number and sentences."""
-    return " | ".join(str(part) for part in key.values())
+    return pl.DataFrame(each), (alpha, raw_agreement(counts, level=level, noun="items")), disputed, notes

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import h11
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
 """Seconds in which a request must have come as a whole."""
+_STOPPING = 3
+"""Seconds that answers under way are waited for when the server is stopped."""
 MOST = 200
 """The most connections at a time; another takes the place of the one that waits longest."""
 
@@ -58,3 +62,18 @@ class Patient(H11Protocol):
         self._end()
         self.connections.discard(self)
         self.transport.abort()
+
+
+def settings(app: ASGIApp) -> uvicorn.Config:
+    """Return settings of the server: nothing is logged, no program is named, and nobody waits for half a request."""
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        http=Patient,
+        ws="none",
+        timeout_graceful_shutdown=_STOPPING,
+    )

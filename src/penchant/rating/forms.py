@@ -13,7 +13,7 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
+    """Return the fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
     origin = request.headers.get("origin", "")
     if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
         raise HTTPException(403, "This form comes from another site.")
@@ -34,5 +34,5 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def whole(text: str) -> int | None:
-    """A number of at most nine digits; None for anything else."""
+    """Return a number of at most nine digits; None for anything else."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

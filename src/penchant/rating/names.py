@@ -22,7 +22,7 @@ def is_numbered(name: str) -> bool:
 
 
 def names_of(text: str) -> list[str]:
-    """The names in a list separated by commas, each once. Raises MethodError for names that nobody can have."""
+    """Read names separated by commas, each once. Raises MethodError for names that nobody can have."""
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if len(names) > MOST:
         raise MethodError(f"are more than {MOST:,} raters", where="--raters", hint="let them join with --open")
@@ -30,9 +30,8 @@ def names_of(text: str) -> list[str]:
         if len(name) > LONGEST:
             raise MethodError(f"'{name[:20]}…' is longer than {LONGEST} characters", where="--raters")
         if not as_named(name):
-            raise MethodError(
-                f"'{visible(name)}' cannot be seen", where="--raters", hint="name people so that they differ"
-            )
+            hint = "name people so that they differ"
+            raise MethodError(f"'{visible(name)}' cannot be seen", where="--raters", hint=hint)
     refuse_alike(names, [])
     return names
 

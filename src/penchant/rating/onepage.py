@@ -1,7 +1,6 @@
-"""A page for each rater that needs no server: it keeps answers in the browser and saves them as a file.
+"""A page for each rater that needs no server: it keeps answers in the browser and saves them as a table.
 
-The file is a table in the form that the instrument reads, so that it can be named wherever the database can; its first
-row also carries everything that was said, which `take_in` brings into the database.
+Instruments read that table; its first row also carries everything that was said, which `take_in` reads.
 """
 
 from __future__ import annotations
@@ -70,22 +69,21 @@ def _hash(text: str) -> str:
 
 
 def _embedded(value: object) -> str:
-    """JSON that can stand in a script element."""
+    """Return JSON that can stand in a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 def _given(store: Store, rater: Rater) -> dict[str, Any]:
-    """What a page shows and saves: the task, and the items in the rater's order."""
+    """Return what a page shows and saves: the task, and the items in the rater's order."""
     task = store.task
-    places = [store.showing(rater, position) for position in range(1, store.progress(rater).of + 1)]
-    first: set[int] = set()
+    seen: set[int] = set()
     items = []
-    for showing in places:
+    for position in range(1, store.progress(rater).of + 1):
+        showing = store.showing(rater, position)
         assert showing is not None
-        question = showing.question
-        number = task.items.index(question)
-        items.append(_item(task, question, turned=showing.turned, repeated=number in first))
-        first.add(number)
+        number = task.items.index(showing.question)
+        items.append(_item(task, showing.question, turned=showing.turned, repeated=number in seen))
+        seen.add(number)
     return {
         "rater": rater.name,
         "n": rater.n,
@@ -152,16 +150,13 @@ def _take_in(store: Store, path: Path) -> Taken:
 def _journal(path: Path) -> dict[str, Any]:
     text = read_text(path, largest=_LARGEST)
     try:
-        journal = json.loads(text)[0][JOURNAL]
+        return dict(json.loads(text)[0][JOURNAL])
     except (ValueError, RecursionError, LookupError, TypeError) as error:
         raise DataError("is no file that a rater's page saved", file=path) from error
-    if not isinstance(journal, dict):
-        raise DataError("is no file that a rater's page saved", file=path)
-    return journal
 
 
 def _checked(task: Task, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
-    """One thing that was said, as the database keeps it. Raises DataError."""
+    """Return one thing that was said, as the database keeps it. Raises DataError."""
     if not isinstance(entry, Mapping):
         raise DataError("is damaged", file=path)
     position, number, seconds = entry.get("position"), entry.get("answer"), entry.get("seconds")

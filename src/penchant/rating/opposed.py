@@ -16,8 +16,7 @@ LITTLE = 0.1
 
 
 def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Estimate]:
-    """The correlation of every rater with the mean of the others, over the units that both judged, which are ratings by
-    rater."""
+    """Return the correlation of every rater with the mean of the others, over units, which are ratings by rater."""
     own: dict[Rater, list[tuple[float, float]]] = {}
     for unit in units:
         for rater, rating in unit.items():
@@ -30,8 +29,8 @@ def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Es
 
 
 def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[[Rater], str] = str) -> Iterator[str]:
-    """What is said of raters whose correlation with the others has an interval below 0; `noun` is what they judged, in
-    the plural."""
+    """Yield what is said of raters whose correlation with the others has an interval below 0; `noun` is what they
+    judged, in the plural."""
     against = {rater: found for rater, found in correlations.items() if found.high < 0}
     if len(correlations) == 2 and len(against) == 2:
         (one, found), (other, _) = against.items()
@@ -44,7 +43,7 @@ def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[
 
 
 def tentative(alpha: Estimate, noun: str) -> Iterator[str]:
-    """What is said of raters whose α is below that of tentative conclusions; `noun` is what they judged."""
+    """Yield what is said of raters whose α is below that of tentative conclusions; `noun` is what they judged."""
     if alpha.value < TENTATIVE:
         yield (
             f"raters agree little: Krippendorff's α is {alpha.value:.2f} over the {counted(alpha.n, noun)} that two or "
@@ -57,8 +56,7 @@ def _shown(found: Estimate, noun: str) -> str:
 
 
 def newcomers(judged: Mapping[Rater, int], units: int, noun: str) -> str:
-    """What is said of raters who judged little of all units, by how many each judged; empty where nobody did, or
-    nobody else judged more."""
+    """Return what is said of raters who judged little of all units, by how many each judged; "" where nobody did."""
     few = sum(number < LITTLE * units for number in judged.values())
     if not few or len(judged) < 2:
         return ""

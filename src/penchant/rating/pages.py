@@ -20,7 +20,7 @@ _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr"
 
 
 def page(name: str, /, **context: Any) -> str:
-    """A page of that name."""
+    """Return the page of a name."""
     return _environment().get_template(f"{name}.html").render(context)
 
 
@@ -34,13 +34,13 @@ def _environment() -> jinja2.Environment:
 
 
 def direction(language: str) -> str:
-    """The direction of a language's script for HTML, as far as it is known."""
+    """Return the direction of a language's script for HTML, as far as it is known."""
     return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
 
 
 def instructions(task: Task) -> str:
-    """The owner's instructions as HTML. Markdown's own HTML is shown as text, and no link or image leads anywhere that
-    the page may not go. Raises MethodError where the package for it is missing."""
+    """Return the owner's instructions as HTML; Markdown's own HTML is shown as text. Raises MethodError where the
+    package for it is missing."""
     try:
         from markdown_it import MarkdownIt
     except ImportError as error:
@@ -49,25 +49,20 @@ def instructions(task: Task) -> str:
 
 
 def parts(question: Question) -> tuple[str, str, str]:
-    """The text before the word that is judged, the word, and the text after it."""
+    """Return the text before the word that is judged, the word, and the text after it."""
     start, end = question.span or (0, 0)
     return question.text[:start], question.text[start:end], question.text[end:]
 
 
-def sides(question: Question, turned: bool) -> list[tuple[int, str]]:
-    """The two texts of a choice as they are shown, each with the number of its answer."""
-    both = [(0, question.text), (1, question.other)]
-    return both[::-1] if turned else both
-
-
 def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]:
-    """What the page of an item is made of."""
+    """Return what the page of an item is made of; `sides` are the texts of a choice with the numbers of its answers."""
     chosen = task.answers.index(showing.value) if showing.value in task.answers else None
+    sides = [(0, showing.question.text), (1, showing.question.other)]
     return {
         "task": task,
         "question": showing.question,
         "parts": parts(showing.question),
-        "sides": sides(showing.question, showing.turned),
+        "sides": sides[::-1] if showing.turned else sides,
         "chosen": chosen,
         "comment": showing.comment,
         "progress": progress,
@@ -77,7 +72,7 @@ def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]
 
 
 def told(task: Task, question: Question, value: float | str) -> str:
-    """An answer in words, as a rater reads it."""
+    """Return an answer in words, as a rater reads it."""
     if task.kind == "choice":
         return {FIRST: question.text, SECOND: question.other}.get(str(value), str(value))
     label = next((point.label for point in task.points if point.value == value), "")

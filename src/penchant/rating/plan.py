@@ -25,8 +25,8 @@ class Place(NamedTuple):
 
 
 def plan(task: Task, rater: int) -> list[Place]:
-    """The list of rater number `rater`: practice in the order given, then the items in an order drawn with the seed,
-    attention items among them, and a share of the items a second time, well after the first."""
+    """Return the list of rater number `rater`: practice in the order given, then the items in an order drawn with the
+    seed, attention items among them, and a share of the items a second time, well after the first."""
     draw = np.random.default_rng([task.seed, rater])
     kinds = [question.kind for question in task.items]
     regular = [i for i, kind in enumerate(kinds) if kind == "item"]
@@ -42,8 +42,7 @@ def plan(task: Task, rater: int) -> list[Place]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Which places change sides: half of every `_BLOCK` places one after the other, in an order drawn for each, so that
-    no rater sees one side much more often; of an odd rest one more or one less."""
+    """Draw which places change sides: half of every `_BLOCK` places, of an odd rest one more or one less."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -55,10 +54,9 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """The order, in which some items of its first half come again: at the earliest after `_APART` others."""
-    early = [
-        (position, i) for position, (i, _) in enumerate(order) if i in regular and position < (len(order) + 1) // 2
-    ]
+    """Yield the order, in which some items of its first half come again: at the earliest after `_APART` others."""
+    half = order[: (len(order) + 1) // 2]
+    early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []
     after: dict[int, list[int]] = {}
     for position, i in (early[j] for j in sorted(chosen)):

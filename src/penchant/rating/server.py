@@ -1,15 +1,13 @@
 """The server of the rating page: plain forms over HTTP, for raters with a link and for the owner.
 
-Links carry a token of 128 bits, which a cookie then carries, so that it is in no address that a browser keeps or passes
-on. What changes anything carries a signature that only this page for this rater can have. Nothing is logged.
+Links carry a token, which a cookie then carries, so that it is in no address that a browser keeps or passes on. What
+changes anything carries a signature that only this page for this rater can have.
 """
 
 from __future__ import annotations
 
-import hmac
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -26,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from penchant.rating import summary
 from penchant.rating.forms import form_of, whole
 from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
-from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store, new_token
+from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store, new_token, same
 
 COMMENT = 2_000
 """The most characters of a comment that are kept."""
@@ -50,7 +48,6 @@ class _Number(IntegerConvertor):
 
 
 register_url_convertor("number", _Number())
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Headers:
@@ -108,9 +105,8 @@ class Site:
     # Everybody --------------------------------------------------------------------------------------------------------
 
     async def _refused(self, request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        text = error.detail if isinstance(error, HTTPException) else "Something went wrong."
-        return self._page("message", status, title="This did not work", text=text)
+        known = error if isinstance(error, HTTPException) else HTTPException(500, "Something went wrong.")
+        return self._page("message", known.status_code, title="This did not work", text=known.detail)
 
     async def _unsaved(self, request: Request, error: Exception) -> Response:
         text = "This may not be saved. Go back and send it again; it counts once."
@@ -139,7 +135,7 @@ class Site:
         if self.store.slots and self.store.is_token(JOIN, token):
             form = new_token()
             sign = self.store.signed("join", token, form)
-            return self._page("join", title=self.store.task.title, token=token, form=form, sign=sign)
+            return self._page("join", token=token, form=form, sign=sign)
         rater = self.store.rater_of(token)
         if rater is None:
             raise HTTPException(404, "This link is not known. Is it complete?")
@@ -150,7 +146,7 @@ class Site:
         token = request.path_params["token"]
         form = await form_of(request)
         sign = self.store.signed("join", token, form.get("form", ""))
-        if not self.store.is_token(JOIN, token) or not _same(sign, form.get("sign", "")):
+        if not self.store.is_token(JOIN, token) or not same(sign, form.get("sign", "")):
             raise HTTPException(403, "This form is not known. Open the link again.")
         rater = self.store.join(form["form"])
         if rater is None:
@@ -165,9 +161,7 @@ class Site:
         told = instructions(self.store.task)
         progress = self.store.progress(rater)
         link = f"{self._address(request)}/enter/{rater.token}" if self.store.slots else ""
-        return self._page(
-            "start", task=self.store.task, title=self.store.task.title, told=told, progress=progress, link=link
-        )
+        return self._page("start", task=self.store.task, told=told, progress=progress, link=link)
 
     async def item(self, request: Request) -> Response:
         """The first item that was not answered."""
@@ -182,14 +176,14 @@ class Site:
         form["sign"] = self._item_sign(rater, form)
         undo = self._undo_form(rater)
         context = shown(self.store.task, showing, progress)
-        return self._page("item", title=self.store.task.title, form=form, undo=undo, **context)
+        return self._page("item", form=form, undo=undo, **context)
 
     def _item_sign(self, rater: Rater, form: dict[str, str]) -> str:
         fields = (form.get(name, "") for name in ("position", "revision", "shown"))
         return self.store.signed("item", rater.n, rater.token, *fields)
 
     def _undo_form(self, rater: Rater) -> dict[str, str]:
-        """The fields by which the last answer is taken back, and no other however often they are sent."""
+        """Return the fields by which the last answer is taken back, and no other however often they are sent."""
         answer = str(self.store.last(rater) or 0)
         return {"answer": answer, "sign": self._undo_sign(rater, answer)}
 
@@ -200,8 +194,7 @@ class Site:
         """Keep an answer; it is on the disk before the next page is shown."""
         rater = self._rater(request)
         form = await form_of(request)
-        if not _same(self._item_sign(rater, form), form.get("sign", "")):
-            raise HTTPException(403, "This form is not known. Open your link again.")
+        _require_sign(self._item_sign(rater, form), form)
         showing = self.store.showing(rater, int(form["position"]))
         if showing is None:
             raise HTTPException(404, "There is no such item.")
@@ -233,8 +226,7 @@ class Site:
         """Take the last answer back, unless it is not the last any more."""
         rater = self._rater(request)
         form = await form_of(request)
-        if not _same(self._undo_sign(rater, form.get("answer", "")), form.get("sign", "")):
-            raise HTTPException(403, "This form is not known. Open your link again.")
+        _require_sign(self._undo_sign(rater, form.get("answer", "")), form)
         self.store.undo(rater, int(form["answer"]))
         return RedirectResponse("item", 303)
 
@@ -248,7 +240,6 @@ class Site:
         assert question.right is not None
         return self._page(
             "feedback",
-            title=task.title,
             right=showing.value == question.right,
             said=told(task, question, showing.value),
             meant=told(task, question, question.right),
@@ -257,16 +248,14 @@ class Site:
 
     async def rest(self, request: Request) -> Response:
         """A break."""
-        progress = self.store.progress(self._rater(request))
-        return self._page("break", title=self.store.task.title, progress=progress)
+        return self._page("break", progress=self.store.progress(self._rater(request)))
 
     async def done(self, request: Request) -> Response:
         """Thanks, with a code that the owner knows, too."""
         rater = self._rater(request)
         if self.store.progress(rater).following is not None:
             return RedirectResponse("item", 303)
-        code = summary.code(self.store, rater)
-        return self._page("done", title=self.store.task.title, code=code, undo=self._undo_form(rater))
+        return self._page("done", code=summary.code(self.store, rater), undo=self._undo_form(rater))
 
     # The owner --------------------------------------------------------------------------------------------------------
 
@@ -278,8 +267,7 @@ class Site:
         codes = {rater.name: summary.code(self.store, rater) for rater in raters}
         forms = {rater.name: self._withdraw_form(rater) for rater in raters}
         sign = self.store.signed("decide", self.store.token(OWNER))
-        context: dict[str, Any] = {"found": found, "codes": codes, "forms": forms, "sign": sign}
-        return self._page("owner", title=self.store.task.title, task=self.store.task, **context)
+        return self._page("owner", task=self.store.task, found=found, codes=codes, forms=forms, sign=sign)
 
     async def alpha(self, request: Request) -> Response:
         """Agreement as it grows, drawn."""
@@ -293,7 +281,7 @@ class Site:
         name = request.path_params["name"]
         if name not in summary.EXPORTS:
             raise HTTPException(404, "There is no such table.")
-        text = await run_in_threadpool(summary.EXPORTS[name], self.store.path, self.store.task)
+        text = await run_in_threadpool(summary.exported, name, self.store.path, self.store.task)
         kept = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=kept)
 
@@ -301,8 +289,7 @@ class Site:
         """Keep what the owner decides on a disputed item."""
         self._require_owner(request)
         form = await form_of(request)
-        if not _same(self.store.signed("decide", self.store.token(OWNER)), form.get("sign", "")):
-            raise HTTPException(403, "This form is not known. Open your link again.")
+        _require_sign(self.store.signed("decide", self.store.token(OWNER)), form)
         item, number, known = (whole(form.get(name, "")) for name in ("item", "value", "known"))
         answers, items = self.store.task.answers, self.store.task.items
         if item is None or number is None or known is None:
@@ -321,8 +308,7 @@ class Site:
         rater = next((each for each in self.store.raters() if str(each.n) == form.get("rater")), None)
         if rater is None:  # deleted before
             return RedirectResponse("./", 303)
-        if not _same(self._withdraw_form(rater)["sign"], form.get("sign", "")):
-            raise HTTPException(403, "This form is not known. Open your link again.")
+        _require_sign(self._withdraw_form(rater)["sign"], form)
         if form.get("sure") != "yes":
             raise HTTPException(400, "Say that you are sure. Go back to do so.")
         if not self.store.withdraw(rater.n):
@@ -364,8 +350,10 @@ class Site:
         return f"{'https' if self.secure else request.url.scheme}://{request.headers.get('host', '')}{self.base}"
 
     def _page(self, name: str, status: int = 200, **context: Any) -> Response:
+        context = {"title": self.store.task.title, **context}
         return HTMLResponse(page(name, base=self.base, **context), status)
 
 
-def _same(known: str, given: str) -> bool:
-    return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
+def _require_sign(sign: str, form: dict[str, str]) -> None:
+    if not same(sign, form.get("sign", "")):
+        raise HTTPException(403, "This form is not known. Open your link again.")

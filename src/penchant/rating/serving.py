@@ -8,19 +8,12 @@ import signal
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from penchant.errors import MethodError, missing_package
 from penchant.rating.store import JOIN, OWNER, Store
 
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
-
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-_STOPPING = 3
-"""Seconds that answers under way are waited for when the server is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +57,7 @@ def check_public(public: str) -> None:
 
 
 def links(store: Store, address: Address) -> list[tuple[str, str]]:
-    """One link a rater, one to join where raters may, and one for the owner; each with whom it is for."""
+    """Return one link a rater, one to join where raters may, and one for the owner; each with whom it is for."""
     found = [(rater.name, f"{address.url}/enter/{rater.token}") for rater in store.raters()]
     if store.slots:
         found.append((f"anybody, {store.slots} in all", f"{address.url}/enter/{store.token(JOIN)}"))
@@ -73,7 +66,7 @@ def links(store: Store, address: Address) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens. Raises MethodError where it cannot."""
+    """Open a socket that listens. Raises MethodError where it cannot."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -93,6 +86,7 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
     try:
         import uvicorn
 
+        from penchant.rating.connections import settings
         from penchant.rating.server import Site
     except ImportError as error:
         package = (error.name or "starlette").partition(".")[0]
@@ -102,22 +96,3 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # the server passes on what stopped it: end in order
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[bound])
-
-
-def settings(app: ASGIApp) -> uvicorn.Config:
-    """Settings of the server: nothing is logged, no program is named, and nobody waits for half a request."""
-    import uvicorn
-
-    from penchant.rating.connections import Patient
-
-    return uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        lifespan="off",
-        http=Patient,
-        ws="none",
-        timeout_graceful_shutdown=_STOPPING,
-    )

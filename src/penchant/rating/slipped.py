@@ -34,8 +34,8 @@ class Slip:
 
 
 def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Unit, float]) -> Slip | None:
-    """Whether a rater's ratings agree far better with the means of the others one row up or down, given the units in
-    the order of the rater's table, with those that nobody rated.
+    """Return the rows whose ratings agree far better with the means of the others one row up or down, given the units
+    in the order of the rater's table, with those that nobody rated.
 
     The rows are those that gain most in all by the move, by squared distances; the two rank correlations over them must
     have intervals apart. None where there is no such part of at least 40 rows.
@@ -46,11 +46,7 @@ def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Un
 
 
 def _slip(x: Array, y: Array, *, down: bool) -> Slip | None:
-    beside = np.full_like(y, np.nan)
-    if down:
-        beside[1:] = y[:-1]
-    else:
-        beside[:-1] = y[1:]
+    beside = np.append(np.nan, y[:-1]) if down else np.append(y[1:], np.nan)
     gain = (x - y) ** 2 - (x - beside) ** 2
     known = ~np.isnan(gain)
     first, last = _most(np.where(known, gain, 0.0))
@@ -65,7 +61,7 @@ def _slip(x: Array, y: Array, *, down: bool) -> Slip | None:
 
 
 def _most(gain: Array) -> tuple[int, int]:
-    """The first and the last row of the part with the largest sum (Kadane's algorithm)."""
+    """Return the first and the last row of the part with the largest sum (Kadane's algorithm)."""
     best, sum_, start, found = 0.0, 0.0, 0, (0, -1)
     for i, value in enumerate(gain.tolist()):
         if sum_ <= 0:

@@ -12,7 +12,7 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -130,7 +130,7 @@ class Store:
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
             refuse_alike(raters, [rater.name for rater in self.raters()])
             for name in raters:
-                if self._one_or_none("SELECT 1 FROM raters WHERE name = ?", name) is None:
+                if self._one("SELECT 1 FROM raters WHERE name = ?", name) is None:
                     self._add(name, new_token())
         self.task = self._task()
         (self.slots,) = self._one("SELECT slots FROM task")
@@ -148,11 +148,11 @@ class Store:
     # Who --------------------------------------------------------------------------------------------------------------
 
     def raters(self) -> list[Rater]:
-        """All raters, in the order in which they were added."""
+        """Return all raters, in the order in which they were added."""
         return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
 
     def token(self, name: str) -> str:
-        """The token of the owner's link, or of that to join."""
+        """Return the token of the owner's link, or of that to join."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
@@ -168,26 +168,26 @@ class Store:
         return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
-        """Whether a token is that of the owner, or that to join; in constant time."""
-        return _same(self.token(name), given)
+        """Return whether a token is that of the owner, or that to join; in constant time."""
+        return same(self.token(name), given)
 
     def rater(self, n: int, token: str) -> Rater | None:
-        """The rater of that number and token, compared in constant time."""
-        row = self._one_or_none("SELECT n, name, token FROM raters WHERE n = ?", min(n, _NUMBERS))
+        """Return the rater of a number and token, compared in constant time."""
+        row = self._one("SELECT n, name, token FROM raters WHERE n = ?", min(n, _NUMBERS))
         known = Rater(*row) if row is not None else Rater(0, "", "-" * 22)
-        return known if _same(known.token, token) and row is not None else None
+        return known if same(known.token, token) and row is not None else None
 
     def rater_of(self, token: str) -> Rater | None:
-        """The rater whose link has that token; in a time that tells nothing of it."""
-        found = [rater for rater in self.raters() if _same(rater.token, token)]
+        """Return the rater whose link has a token; in a time that tells nothing of it."""
+        found = [rater for rater in self.raters() if same(rater.token, token)]
         return found[0] if found else None
 
     def join(self, form: str) -> Rater | None:
-        """The rater who joins by a form, one more where it is sent for the first time; None where all slots are taken.
-        Who has the form has the rater's link, whose token is made of it."""
+        """Return the rater who joins by a form, a new one where it is sent for the first time; None where all slots are
+        taken. Who has the form has the rater's link, whose token is made of it."""
         token = self.signed("joined", form)[: _BITS // 4]
         with self.change():
-            known = self._one_or_none("SELECT n, name, token FROM raters WHERE token = ?", token)
+            known = self._one("SELECT n, name, token FROM raters WHERE token = ?", token)
             if known is not None:
                 return Rater(*known)
             names = [rater.name for rater in self.raters() if is_numbered(rater.name)]
@@ -203,24 +203,24 @@ class Store:
         return rater
 
     def signed(self, *parts: object) -> str:
-        """What only this database can have signed so."""
+        """Return what only this database can have signed so."""
         message = _json([str(part) for part in parts]).encode()
         return hmac.new(str(self._secret).encode(), message, "sha256").hexdigest()
 
     # What is shown ----------------------------------------------------------------------------------------------------
 
     def progress(self, rater: Rater) -> Progress:
-        """How far a rater is."""
+        """Return how far a rater is."""
         (of,) = self._one("SELECT COUNT(*) FROM places WHERE rater = ?", rater.n)
         done = {position for (position,) in self._db.execute(_DONE, (rater.n, rater.n))}
         following = next((position for position in range(1, of + 1) if position not in done), None)
         return Progress(len(done), of, following)
 
     def showing(self, rater: Rater, position: int) -> Showing | None:
-        """What stands at a place of a rater's list; None where there is no such place."""
+        """Return what stands at a place of a rater's list; None where there is no such place."""
         if not 0 < position < _NUMBERS:
             return None
-        row = self._one_or_none(
+        row = self._one(
             "SELECT items.question, places.turned FROM places JOIN items ON items.n = places.item "
             "WHERE rater = ? AND position = ?",
             rater.n,
@@ -233,9 +233,8 @@ class Store:
             (rater.n, position),
         ).fetchall()
         value, skipped, comment, undone = said[-1] if said else (None, "", "", 1)
-        kept = said[-2] if len(said) > 1 and undone else None  # what was taken back is shown once more
-        if kept is not None:
-            value, skipped, comment = kept[:3]
+        if len(said) > 1 and undone:  # what was taken back is shown once more
+            value, skipped, comment, _ = said[-2]
         turned, stands = bool(row[1]), not undone
         return Showing(position, _question(row[0]), turned, len(said), stands, value, skipped or "", comment or "")
 
@@ -263,14 +262,14 @@ class Store:
         return True
 
     def last(self, rater: Rater) -> int | None:
-        """The number of the last thing that a rater said and that stands; None where there is none."""
-        found = self._one_or_none(_LAST, rater.n)
+        """Return the number of the last thing that a rater said and that stands; None where there is none."""
+        found = self._one(_LAST, rater.n)
         return int(found[0]) if found else None
 
     def undo(self, rater: Rater, number: int) -> bool:
         """Take back what a rater said, by its number. False, and nothing is done, where it is not the last any more."""
         with self.change():
-            last = self._one_or_none(_LAST, rater.n)
+            last = self._one(_LAST, rater.n)
             if last is None or last[0] != number:
                 return False
             row = (rater.n, last[1], _now())
@@ -288,13 +287,9 @@ class Store:
 
     # The database -----------------------------------------------------------------------------------------------------
 
-    def _one(self, query: str, *values: object) -> tuple[Any, ...]:
-        row: tuple[Any, ...] = self._db.execute(query, values).fetchone()
-        return row
-
-    def _one_or_none(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._db.execute(query, values).fetchone()
-        return row
+    def _one(self, query: str, *values: object) -> Any:
+        """Return the first row, None where there is none."""
+        return self._db.execute(query, values).fetchone()
 
     def _task(self) -> Task:
         (described,) = self._one("SELECT task FROM task")
@@ -316,15 +311,11 @@ def _make(database: Database, task: Task) -> None:
     with database.change():
         for statement in _SCHEMA.split(";"):
             connection.execute(statement)
-        row = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
-        connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
+        about = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
+        connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", about)
         connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, new_token()) for name in (OWNER, JOIN)])
-        connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", _item_rows(task.items))
-
-
-def _item_rows(items: Iterable[Question]) -> Iterator[tuple[int, str, str, str]]:
-    for n, question in enumerate(items):
-        yield n, question.kind, _json(dict(question.key)), _json(asdict(question))
+        rows = [(n, each.kind, _json(dict(each.key)), _json(asdict(each))) for n, each in enumerate(task.items)]
+        connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", rows)
 
 
 def _question(text: str) -> Question:
@@ -336,7 +327,8 @@ def new_token() -> str:
     return secrets.token_urlsafe(_BITS // 8)
 
 
-def _same(known: str, given: str) -> bool:
+def same(known: str, given: str) -> bool:
+    """Return whether two texts are the same, in constant time."""
     return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
 
 

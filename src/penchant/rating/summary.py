@@ -1,7 +1,4 @@
-"""What the owner sees: progress, agreement as it grows, disputed items, and tables to take away.
-
-Everything is read from the database by a connection of its own, so that raters need not wait.
-"""
+"""What the owner sees: progress, agreement as it grows, disputed items, and tables to take away."""
 
 from __future__ import annotations
 
@@ -32,7 +29,8 @@ MOST = 100
 """The most disputed items that are shown."""
 RESAMPLES = 1_000
 _SAID = f"""
-    SELECT raters.name, places.item, said.value, places.repeated, said.seconds, said.skipped, said.comment, said.n
+    SELECT raters.name, places.item, said.value, places.repeated, said.seconds,
+        COALESCE(said.skipped, ''), COALESCE(said.comment, '')
     FROM ({CURRENT}) AS said
     JOIN places ON places.rater = said.rater AND places.position = said.position
     JOIN raters ON raters.n = said.rater
@@ -102,12 +100,12 @@ class Summary:
 
     @property
     def drawn(self) -> bool:
-        """Whether there is agreement to draw."""
+        """Return whether there is agreement to draw."""
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 
 def summarise(path: Path, task: Task) -> Summary:
-    """What was said until now."""
+    """Sum up what was said until now."""
     said, of, decisions = _read(path)
     disputed = _disputed(task, said, decisions)
     return Summary(
@@ -124,28 +122,33 @@ def summarise(path: Path, task: Task) -> Summary:
 
 
 def code(store: Store, rater: Rater) -> str:
-    """What a rater is shown at the end, by which the owner knows that it was reached."""
+    """Return what a rater is shown at the end, by which the owner knows that it was reached."""
     return store.signed("done", rater.n, rater.token)[:8].upper()
+
+
+def _reading(path: Path) -> closing[sqlite3.Connection]:
+    """Connect beside the server, so that raters need not wait."""
+    return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
 
 
 def _read(path: Path) -> tuple[list[Said], list[tuple[str, int]], Mapping[int, list[tuple[object, str]]]]:
     decisions: dict[int, list[tuple[object, str]]] = {}
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-        said = [
-            Said(rater, item, value, bool(repeated), seconds, skipped or "", comment or "")
-            for rater, item, value, repeated, seconds, skipped, comment, _ in database.execute(_SAID)
-        ]
+    with _reading(path) as database:
+        said = [Said(*row) for row in database.execute(_SAID)]
         of = list(database.execute(_OF))
         for item, value, comment in database.execute("SELECT item, value, comment FROM decisions ORDER BY n"):
             decisions.setdefault(item, []).append((value, comment or ""))
     return said, of, decisions
 
 
+def _first(task: Task, said: Sequence[Said]) -> list[Said]:
+    """Return what was said to the first showing of items, answers and skips."""
+    return [each for each in said if task.items[each.item].kind == "item" and not each.repeated]
+
+
 def _counted(task: Task, said: Sequence[Said]) -> list[Said]:
-    """The judgements: answers to the first showing of an item."""
-    return [
-        each for each in said if task.items[each.item].kind == "item" and not each.repeated and each.value is not None
-    ]
+    """Return the judgements: answers to the first showing of an item."""
+    return [each for each in _first(task, said) if each.value is not None]
 
 
 def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
@@ -170,14 +173,15 @@ def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
 
 
 def alpha(task: Task, said: Sequence[Said]) -> Estimate:
-    """Krippendorff's α of the judgements: ordinal on a scale, nominal for choices; as `penchant ratings agreement`."""
+    """Return Krippendorff's α of the judgements, as `penchant ratings agreement` does: ordinal on a scale, nominal for
+    choices."""
     domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
     kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
     return krippendorff_alpha(_counts(task, said), domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
 
 
 def _counts(task: Task, said: Sequence[Said]) -> Counts:
-    """How often each item was given each answer, (items, answers)."""
+    """Return how often each item was given each answer, (items, answers)."""
     rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
@@ -186,7 +190,7 @@ def _counts(task: Task, said: Sequence[Said]) -> Counts:
 
 
 def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]]:
-    """Each answer that can be given, how often it was, and its share."""
+    """Yield each answer that can be given, how often it was, and its share."""
     times = _counts(task, said).sum(axis=0)
     for answer, n in zip(task.answers, times.tolist(), strict=True):
         label = f"the {answer} sentence" if task.kind == "choice" else f"{answer:g}"
@@ -194,14 +198,14 @@ def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]
 
 
 def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
-    """Agreement after each tenth of what was said until now, with the number of judgements."""
+    """Return agreement after each tenth of what was said until now, with the number of judgements."""
     counted = _counted(task, said)
     ends = sorted({len(counted) * step // STEPS for step in range(1, STEPS + 1)} - {0})
     return [(end, alpha(task, counted[:end])) for end in ends]
 
 
 def growth_svg(path: Path, task: Task) -> str:
-    """Agreement as it grows, drawn."""
+    """Draw agreement as it grows."""
     from penchant.report.drawing import alt
 
     grown = growth(task, _read(path)[0])
@@ -224,9 +228,8 @@ def _disputed(
     task: Task, said: Sequence[Said], decisions: Mapping[int, Sequence[tuple[object, str]]]
 ) -> list[Disputed]:
     by_item: dict[int, list[Said]] = {}
-    for each in said:
-        if task.items[each.item].kind == "item" and not each.repeated:
-            by_item.setdefault(each.item, []).append(each)
+    for each in _first(task, said):
+        by_item.setdefault(each.item, []).append(each)
     found = []
     for item, every in by_item.items():
         places = [task.answers.index(each.value) for each in every if each.value is not None]
@@ -234,12 +237,7 @@ def _disputed(
             continue
         question = task.items[item]
         answers = tuple(
-            (
-                each.rater,
-                told(task, question, each.value) if each.value is not None else f"skipped: {each.skipped}",
-                each.comment,
-            )
-            for each in sorted(every, key=lambda each: each.rater)
+            (each.rater, _said(task, question, each), each.comment) for each in sorted(every, key=lambda e: e.rater)
         )
         decided = decisions.get(item, [])
         decision = told(task, question, decided[-1][0]) if decided else ""  # type: ignore[arg-type]
@@ -248,44 +246,47 @@ def _disputed(
     return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].item), reverse=True)]
 
 
+def _said(task: Task, question: Question, each: Said) -> str:
+    return f"skipped: {each.skipped}" if each.value is None else told(task, question, each.value)
+
+
 # Tables ---------------------------------------------------------------------------------------------------------------
 
+Cells = Mapping[str, object]
 
-def judgements_csv(path: Path, task: Task) -> str:
-    """What was said, in the form that the instrument reads."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+
+def _judgements(path: Path, task: Task) -> list[Cells]:
+    """Return what was said, in the form that the instrument reads."""
+    with _reading(path) as database:
         data = database.serialize()
-    rows = [row.values for row in judgement_rows(data, path)]
-    return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""
+    return [row.values for row in judgement_rows(data, path)]
 
 
-def decisions_csv(path: Path, task: Task) -> str:
-    """What the owner decided, one row an item."""
-    decisions = _read(path)[2]
-    rows = [
+def _decisions(path: Path, task: Task) -> list[Cells]:
+    """Return what the owner decided, one row an item."""
+    return [
         {**task.items[item].key, task.value: str(decided[-1][0]), "comment": decided[-1][1]}
-        for item, decided in sorted(decisions.items())
+        for item, decided in sorted(_read(path)[2].items())
     ]
-    return for_spreadsheets(pl.DataFrame(rows)).write_csv() if rows else ""
 
 
-def comments_csv(path: Path, task: Task) -> str:
-    """What raters wrote, and why they skipped items."""
-    rows = [
-        {
-            **task.items[each.item].key,
-            "rater": each.rater,
-            "skipped": each.skipped,
-            "comment": visible(each.comment),
-        }
+def _comments(path: Path, task: Task) -> list[Cells]:
+    """Return what raters wrote, and why they skipped items."""
+    return [
+        {**task.items[each.item].key, "rater": each.rater, "skipped": each.skipped, "comment": visible(each.comment)}
         for each in _read(path)[0]
         if each.comment or each.skipped
     ]
-    return for_spreadsheets(pl.DataFrame(rows)).write_csv() if rows else ""
 
 
-EXPORTS: Mapping[str, Callable[[Path, Task], str]] = {
-    "judgements.csv": judgements_csv,
-    "decisions.csv": decisions_csv,
-    "comments.csv": comments_csv,
+EXPORTS: Mapping[str, Callable[[Path, Task], list[Cells]]] = {
+    "judgements.csv": _judgements,
+    "decisions.csv": _decisions,
+    "comments.csv": _comments,
 }
+
+
+def exported(name: str, path: Path, task: Task) -> str:
+    """Return a table that the owner takes away, as CSV; empty where it has no rows."""
+    rows = EXPORTS[name](path, task)
+    return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""

@@ -60,27 +60,27 @@ class Task:
 
     @property
     def answers(self) -> tuple[float | str, ...]:
-        """What can be answered, in order."""
+        """Return what can be answered, in order."""
         return (FIRST, SECOND) if self.kind == "choice" else tuple(point.value for point in self.points)
 
     @property
     def has_pairs(self) -> bool:
-        """Whether it asks about pairs of sentences."""
+        """Return whether it asks about pairs of sentences."""
         return self.kind == "choice" or self.layout == "sides"
 
     def described(self) -> dict[str, Any]:
-        """Everything but the items, for JSON."""
+        """Return everything but the items, for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "items"}
 
     @property
     def sha256(self) -> str:
-        """A hash of all that is asked, by which a task is known again; what raters are told may change."""
+        """Return a hash of all that is asked; what raters are told may change."""
         asked = {name: value for name, value in asdict(self).items() if name not in ("instructions", "title", "breaks")}
         return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
-    """The task whose description was kept."""
+    """Return the task whose description was kept."""
     points = tuple(Point(**point) for point in described["points"])
     return Task(**{**described, "points": points}, items=items)
 

@@ -1,8 +1,4 @@
-"""Items packed for the page: a table in one block and tokens in many, each deflated JSON in base64.
-
-To keep the page under its size limit, what does not fit is sampled or written beside it as small scripts, and the page
-says so.
-"""
+"""Items packed for the page: a table in one block and tokens in many, each deflated JSON in base64."""
 
 from __future__ import annotations
 
@@ -38,32 +34,27 @@ class Packed:
 
 def block(content: object, effort: int = 9) -> str:
     """Encode `content` as deflated JSON in base64."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    text = undirected(text, r"\\u")
+    text = undirected(json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False), r"\\u")
     squeeze = zlib.compressobj(effort, zlib.DEFLATED, -15)
     return base64.b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
 
 
 def pack(items: ItemTable, name: str, room: int) -> Packed:
-    """Pack a table of items so that the table itself takes about `room` characters at most.
-
-    If not all items fit, an evenly spaced sample of them is taken.
-    """
-    total = len(items.columns[0].values)
-    shown = total
-    table = _table_block(items, name, total)
+    """Pack a table of items, or an evenly spaced sample of them, so that the table itself takes about `room` characters
+    at most."""
+    total = shown = len(items.columns[0].values)
+    kept, table = items, _table_block(items, name, total)
     while len(table) > room and shown > 1:
         shown = max(1, min(shown - 1, math.floor(shown * 0.95 * room / len(table))))
-        table = _table_block(_sampled(items, shown), name, shown)
-    kept = items if shown == total else _sampled(items, shown)
-    details = {
-        f"{_details_name(kept, name)}-{i}": _token_block(kept, start) for i, start in enumerate(range(0, shown, CHUNK))
-    }
+        kept = _sampled(items, shown)
+        table = _table_block(kept, name, shown)
+    digest = _details_name(kept, name)
+    details = {f"{digest}-{i}": _token_block(kept, start) for i, start in enumerate(range(0, shown, CHUNK))}
     return Packed(name, table, details, shown, total)
 
 
 def _details_name(items: ItemTable, name: str) -> str:
-    """The name of the blocks of tokens, with a hash of the items so that a page never reads the blocks of another."""
+    """Name the blocks of tokens, with a hash of the items so that a page never reads the blocks of another."""
     digest = hashlib.sha256()
     for column in items.columns:
         digest.update(f"{column.title}\0{column.model}\0".encode())
@@ -72,7 +63,6 @@ def _details_name(items: ItemTable, name: str) -> str:
 
 
 def _sampled(items: ItemTable, n: int) -> ItemTable:
-    """A sample of n items, evenly spaced."""
     total = len(items.columns[0].values)
     rows = [i * total // n for i in range(n)]
     return replace(
@@ -119,7 +109,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _rounded(values: pl.Series, digits: int) -> list[float | None]:
-    """Numbers rounded as they are shown, so that the page sorts by what it shows; null for NaN."""
+    """Round numbers as they are shown, so that the page sorts by what it shows; null for NaN."""
     return values.cast(pl.Float64).fill_nan(None).round(digits).to_list()
 
 

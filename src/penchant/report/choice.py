@@ -24,8 +24,8 @@ class Choice:
 
     @classmethod
     def of(cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None) -> Choice:
-        """A choice by names, given one by one or separated by commas. Raises MethodError for a name that no table of
-        the document has."""
+        """Choose by names, given one by one or separated by commas. Raises MethodError for a name that no table of the
+        document has."""
         if scores is None and columns is None:
             return cls()
         tables = [table for placed in document.sections for table in placed.tables()]
@@ -38,20 +38,17 @@ class Choice:
         )
 
     def tables(self, placed: Placed) -> list[Table]:
-        """The tables of a section with what was chosen. A table in which none of the scores stands keeps all its rows;
-        one of which no column of numbers was chosen is left out. Columns without which the rows could not be told
-        apart, such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the
-        title."""
+        """Return the tables of a section with what was chosen. A table in which none of the scores stands keeps all its
+        rows; one of which no column of numbers was chosen is left out. Columns without which the rows would be alike,
+        such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the title."""
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
     def absent(self, document: Document) -> list[str]:
-        """A sentence for each section that lacks some of the columns that were chosen, since others have them."""
+        """Return a sentence for each section that lacks some of the columns that were chosen."""
         told = []
         for placed in document.sections:
-            heads = {
-                name for table in placed.tables() for name in (*names(table.columns), *map(str.strip, table.columns))
-            }
+            heads = {name for table in placed.tables() for both in _heads(table) for name in both}
             lacking = [name for name in self.columns if name not in heads]
             if lacking:
                 left = "" if self.tables(placed) else ", and none of its tables is written"
@@ -66,15 +63,11 @@ class Choice:
     def _columns(self, table: Table) -> Table | None:
         if not self.columns:
             return table
-        heads = names(table.columns)
-        every = range(len(heads))
-        chosen = [i for name in self.columns for i in every if name in (heads[i], table.columns[i].strip())]
-        numbers = [i for i in every if any(not isinstance(row.cells[i], str) for row in table.rows)]
-        if numbers and not set(numbers) & set(chosen):
+        heads, numeric = names(table.columns), table.numeric
+        chosen = [i for name in self.columns for i, both in enumerate(_heads(table)) if name in both]
+        if not chosen or (any(numeric) and not any(numeric[i] for i in chosen)):
             return None
-        if not chosen:
-            return None
-        telling = _telling(table, [i for i in every if i not in numbers], chosen)
+        telling = _telling(table, [i for i in range(len(heads)) if not numeric[i]], chosen)
         alike = [i for i in constant(table) if i not in (*telling, *chosen)]
         title = "; ".join([table.title, *(f"{heads[i]}: {table.rows[0].cells[i]}" for i in alike)])
         shown = replace(table, title=title, columns=tuple(heads), short=None)
@@ -82,13 +75,18 @@ class Choice:
 
 
 def names(columns: Sequence[str]) -> list[str]:
-    """The names of columns; one that occurs more than once, such as p, is prefixed with the column before it."""
+    """Return the names of columns; one that occurs again, such as p, is prefixed with the column before it."""
     stripped = [column.strip() for column in columns]
     return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
+def _heads(table: Table) -> list[tuple[str, str]]:
+    """Return the names by which each column may be chosen."""
+    return list(zip(names(table.columns), map(str.strip, table.columns), strict=True))
+
+
 def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """The columns of words that were not chosen, but without which two rows would be about the same."""
+    """Return the columns of words that were not chosen, but without which two rows would be about the same."""
     telling: list[int] = []
 
     def told_apart(columns: Sequence[int]) -> int:
@@ -102,7 +100,7 @@ def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[
 
 
 def _scores(table: Table, naming: set[str]) -> list[set[str]]:
-    """The names of scores and measures in each row."""
+    """Return the names of scores and measures in each row."""
     places = [(i, head == _AMONG) for i, head in enumerate(table.columns) if head in naming]
     return [{name for i, among in places for name in _named(str(row.cells[i]), among)} for row in table.rows]
 
@@ -112,7 +110,7 @@ def _named(cell: str, among: bool) -> list[str]:
 
 
 def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """The names given. A name may itself have commas, as "β, raters sampled" has."""
+    """Return the names given. A name may itself have commas, as "β, raters sampled" has."""
     texts = [given] if isinstance(given, str) else given
     found = [name for text in texts for name in _split(str(text), set(known))]
     for name in found:
@@ -124,7 +122,7 @@ def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: 
 
 
 def _split(text: str, known: set[str]) -> list[str]:
-    """The names in a text, each the longest that is known."""
+    """Return the names in a text, each the longest that is known."""
     parts, found = text.split(","), []
     while parts:
         ends = (end for end in range(len(parts), 1, -1) if ",".join(parts[:end]).strip() in known)

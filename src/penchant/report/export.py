@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,12 @@ from penchant.files import as_json, distinct, refuse_other, sha256_file, write_t
 from penchant.reading import read_text
 from penchant.records import Result
 from penchant.report.choice import Choice, names
-from penchant.report.index import INDEX, index_of
 from penchant.report.latex import escaped, latex_table
-from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
+from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, Placed
 from penchant.report.tables import Cell, Number, P, Row, Table
 from penchant.tables.spreadsheets import for_spreadsheets
+from penchant.wording.templates import common
 
 File = tuple[str, str | bytes]
 """The name of a file and its content."""
@@ -53,25 +52,22 @@ def export(
     choice = Choice.of(document, scores, columns)
     place = Path(folder)
     hashes, made = _earlier(place), exported(place)
-    asked = [
-        word
-        for name, given in (("--scores", choice.scores), ("--columns", choice.columns))
-        for word in _option(name, given)
-    ]
+    options = {"--to": (to,), "--scores": choice.scores, "--columns": choice.columns}
+    asked = tuple(word for name, given in options.items() if given for word in (name, ",".join(given)))
     files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
         refuse_other(path, "as penchant export left it", partial(_has_hash, known))
     hashes |= {path.name: _hash(content) for path, content in files.items()}
-    made |= {path.name: Made(document.made_of, ("--to", to, *asked)) for path in files}
+    made |= {path.name: Made(document.made_of, asked) for path in files}
     records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}
     write_together({place / _HASHES: as_json({"sha256": hashes, "made": records}), **files})
     return list(files)
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
-    """Which of the columns that an export chooses the tables of some sections lack, a sentence for each section.
-    Raises MethodError for a column that no table has."""
+    """Return a sentence for each section whose tables lack some of the columns that an export chooses. Raises
+    MethodError for a column that no table has."""
     return Choice.of(document, None, columns).absent(document)
 
 
@@ -99,7 +95,7 @@ class Made:
 
 
 def exported(folder: Path) -> dict[str, Made]:
-    """The files that exports wrote into a folder and that are there; none where there is no record of them."""
+    """Return the files that exports wrote into a folder and that are there; none where there is no record of them."""
     try:
         records = json.loads(read_text(folder / _HASHES))["made"]
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
@@ -108,19 +104,11 @@ def exported(folder: Path) -> dict[str, Made]:
     return {name: each for name, each in made.items() if (folder / Path(name).name).is_file()}
 
 
-def _option(name: str, given: Sequence[str]) -> list[str]:
-    return [name, ",".join(given)] if given else []
-
-
 def _earlier(folder: Path) -> dict[str, str]:
-    """The hash of each file that earlier exports wrote into a folder."""
     try:
         return dict(json.loads(read_text(folder / _HASHES))["sha256"])
     except (DataError, ValueError, KeyError, TypeError):
         return {}
-
-
-# --- CSV ----------------------------------------------------------------------------------------------------------
 
 
 def _csv(document: Document, choice: Choice) -> Iterator[File]:
@@ -131,11 +119,28 @@ def _csv(document: Document, choice: Choice) -> Iterator[File]:
             file = f"{_free(f'{placed.place}-{name}', taken)}.csv"
             told.append((file, title, frame))
             yield file, _text(frame)
-    yield INDEX, _text(index_of(told))
+    yield "index.csv", _text(_index(told))
+
+
+_PARTS = {"low": "the lower end of its interval", "high": "the upper end of its interval", "n": "its number of items"}
+
+
+def _index(tables: Iterable[tuple[str, str, pl.DataFrame]]) -> pl.DataFrame:
+    """Return the index of some tables (file, what it is, table): a row for each file, with an empty column, and one for
+    each of its columns, with its meaning where that is known."""
+    meanings, rows = common("columns"), []
+    for file, title, frame in tables:
+        rows.append((file, "", " ".join(title.split()), len(frame)))
+        for column in frame.columns:
+            name, _, part = column.rpartition(" ")
+            meaning = f"of {name}: {_PARTS[part]}" if name and part in _PARTS else ""
+            rows.append((file, column, meanings.get(column) or meaning, len(frame)))
+    kinds = {"file": pl.String, "column": pl.String, "meaning": pl.String, "rows": pl.Int64}
+    return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
 def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """The tables of a section, and what they were made of: name, what it is, and the table."""
+    """Yield the tables of a section, and what they were made of: name, what it is, and the table."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -149,7 +154,7 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataF
 
 
 def _text(frame: pl.DataFrame) -> str:
-    """A frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, because one with a carriage return
+    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, as one with a carriage return
     must be; see `penchant.tables.spreadsheets` for those that begin like a formula."""
     columns = []
     for series in frame:
@@ -170,8 +175,8 @@ def _json(values: list[Any] | None) -> str | None:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """A table with unrounded numbers: a column each for a number, the bounds of its interval and its count, and one for
-    the notes on the numbers of a row, where there are any."""
+    """Return a table with unrounded numbers: a column each for a number, the bounds of its interval and its count, and
+    one for the notes on the numbers of a row, where there are any."""
     columns: dict[str, pl.Series] = {}
     for i, name in enumerate(names(table.columns)):
         cells = [row.cells[i] for row in table.rows]
@@ -189,7 +194,6 @@ def _frame(table: Table) -> pl.DataFrame:
 
 
 def _notes(table: Table, row: Row) -> str:
-    """The notes on the numbers of a row, each with the column it is of."""
     cells = zip(names(table.columns), row.cells, strict=True)
     return "; ".join(f"{name}: {cell.note}" for name, cell in cells if isinstance(cell, Number) and cell.note)
 
@@ -254,12 +258,14 @@ def _latex(document: Document, choice: Choice) -> Iterator[File]:
     files: dict[str, str] = {}
     taken = {"methods", "preview"}
     paragraphs: dict[str, list[str]] = {}
+    entries: dict[str, Reference] = {}
     for placed in document.sections:
         for table in choice.tables(placed):
             for each, suffix in [(table.short, ""), (table, "-full")] if table.short else [(table, "")]:
                 name = _free(f"{placed.place}-{table.name}{suffix}", taken)
                 files[name] = latex_table(each, f"tab:{name}", once=not choice.columns)
-        paragraphs[placed.title] = placed.methods()
+        paragraphs[placed.title] = own = placed.methods()
+        entries |= {entry.key: entry for entry in cited(own, placed.references)}
     for name, text in files.items():
         yield f"{name}.tex", text
     methods = "\n\n".join(
@@ -267,16 +273,10 @@ def _latex(document: Document, choice: Choice) -> Iterator[File]:
         for title, texts in paragraphs.items()
     )
     yield "methods.tex", methods + "\n"
-    entries: dict[str, Reference] = {}
-    for placed in document.sections:
-        entries |= {entry.key: entry for entry in cited(paragraphs[placed.title], placed.references)}
     yield "references.bib", "\n\n".join(entry.bibtex for entry in [*entries.values(), PENCHANT]) + "\n"
     inputs = "\n".join(f"\\input{{{name}}}" for name in files)
     scripts = ", ".join(_scripts([methods, *files.values()])) or "none"
     yield "preview.tex", _PREVIEW.replace("INPUTS", f"\\clearpage\n{inputs}\n\\clearpage").replace("SCRIPTS", scripts)
-
-
-_MARKED = re.compile(rf"\s*(?P<mark>{MARK.pattern})|`(?P<code>[^`]+)`")
 
 
 def _paragraph(paragraph: str) -> str:
@@ -286,19 +286,15 @@ def _paragraph(paragraph: str) -> str:
 
 
 def _prose(paragraph: str) -> str:
-    """A paragraph of methods with \\cite commands, and the words in backticks as code."""
-    parts = []
-    at = 0
-    for match in _MARKED.finditer(paragraph):
-        parts.append(escaped(paragraph[at : match.start()]))
-        mark = MARK.match(match["mark"] or "")
-        parts.append(f"~\\cite{{{','.join(keys(mark))}}}" if mark else f"\\texttt{{{escaped(match['code'])}}}")
-        at = match.end()
-    return "".join([*parts, escaped(paragraph[at:])])
+    tex = ""
+    for text, code, keys in prose(paragraph):
+        tex += f"{escaped(text.rstrip())}~\\cite{{{','.join(keys)}}}" if keys else escaped(text)
+        tex += f"\\texttt{{{escaped(code)}}}" if code else ""
+    return tex
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """The scripts of the letters that pdflatex's fonts lack, and then signs that have no command in `latex`."""
+    """Return the scripts of the letters that pdflatex's fonts lack, then the signs that have no command in `latex`."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}
@@ -320,7 +316,7 @@ def _figures(document: Document, _: Choice) -> Iterator[File]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A file name for `name`, which may hold the name of a data set or of a probe directory, that is not `taken`."""
+    """Return a file name for `name`, which may hold the name of a data set or of a probe directory, and take it."""
     taken.add(free := distinct(name, taken))
     return free
 

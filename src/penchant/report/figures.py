@@ -37,18 +37,18 @@ class Figure:
     picks: str = ""
 
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite JSON, with its text as the description."""
+        """Return the chart as Vega-Lite JSON, with its text as the description."""
         with unchecked():
             drawn: dict[str, Any] = _drawable(self.chart.to_dict(validate=False))
         return {**drawn, "description": _drawable(self.text)}
 
     def svg(self) -> str:
-        """The chart as SVG, without script or font file."""
+        """Return the chart as SVG, without script or font file."""
         return _renumbered(str(converter().vegalite_to_svg(self._still())))
 
-    def png(self, scale: float = 2) -> bytes:
-        """The chart as PNG, with `scale` pixels per point."""
-        return bytes(converter().vegalite_to_png(self._still(), scale=scale))
+    def png(self) -> bytes:
+        """Return the chart as PNG, with two pixels per point."""
+        return bytes(converter().vegalite_to_png(self._still(), scale=2))
 
     def _still(self) -> str:
         spec = self.spec()
@@ -80,17 +80,14 @@ def converter() -> Any:
 
 
 def _renumbered(svg: str) -> str:
-    """The drawing with its gradients numbered from 0: the converter goes on counting from one drawing to the next."""
+    """Number gradients from 0: the converter goes on counting from one drawing to the next."""
     numbers = {old: f"gradient_{n}" for n, old in enumerate(dict.fromkeys(re.findall(r"\bgradient_\d+\b", svg)))}
     return re.sub(r"\bgradient_\d+\b", lambda match: numbers[match[0]], svg)
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Make charts without checking every part against Vega-Lite's schema, which takes as long as all else in a page.
-
-    Tests check the charts of every instrument.
-    """
+    """Make charts without checking every part against Vega-Lite's schema, which takes as long as all else in a page."""
     from altair.utils import schemapi
 
     with schemapi.debug_mode(False):
@@ -114,8 +111,8 @@ _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def _drawable(part: Any) -> Any:
-    """Part of a chart whose texts, field names among them, Vega can draw: with U+FFFD for every character that it
-    cannot, and marks for line separators; and with None for NaN and infinities."""
+    """Return a part of a chart with texts that Vega can draw, field names among them (U+FFFD for what it cannot, marks
+    for line separators), and None for NaN and infinities."""
     if isinstance(part, Mapping):
         return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}
     if isinstance(part, list):
@@ -126,8 +123,7 @@ def _drawable(part: Any) -> Any:
 
 
 def _title(title: Any) -> Any:
-    """A title as one line without backslashes: Vega-Lite writes those of fields into expressions, and escapes only the
-    quotes in them."""
+    """Return a title as one line without backslashes: Vega-Lite writes it into expressions, escaping quotes alone."""
     return " ".join(title.replace("\\", "∖").splitlines()) if isinstance(title, str) else title
 
 

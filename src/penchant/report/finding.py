@@ -1,9 +1,8 @@
 """The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
 
-A difference from something, or between two things, is only told where its interval leaves that out and its p-value,
-adjusted over the family of tests that its row names, is at most `ALPHA`; otherwise the two "cannot be told apart".
-`told` alone decides that. Every number comes with its interval and n, and with its p where interval and test decide
-otherwise. No sentence names a cause. Instruments put their sentences together from the functions here.
+A difference is only told where its interval leaves out the null and its p-value, adjusted over its family of tests,
+is at most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p where interval
+and test decide otherwise.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class Shown:
     beside: Callable[[Estimated], str] = lambda row: ""
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
-        """An estimate with its interval, with its p where that decides otherwise, and with what it is over if `n`. One
-        whose interval leaves nothing out is not told: the tables have it."""
+        """Return an estimate with its interval, its p where that decides otherwise, and what it is over if `n`; that of
+        too few items is not told."""
         over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
         if self.too_few(row):
             return f"{TOO_FEW}{over}"
@@ -70,7 +69,7 @@ class Shown:
 
 
 def measured(rows: Iterable[Estimated]) -> list[Estimated]:
-    """The rows that have a number."""
+    """Return the rows that have a number."""
     return [row for row in rows if row["value"] is not None and not math.isnan(row["value"])]
 
 
@@ -81,23 +80,23 @@ def outside(row: Estimated, null: float = 0) -> bool:
 
 
 def deciding(row: Estimated) -> float:
-    """The p-value that decides on an estimate: that adjusted over its family, or its own where it stands alone."""
+    """Return the p-value that decides: that adjusted over its family, or its own where it stands alone."""
     return float(row["p"] if math.isnan(row["p_holm"]) else row["p_holm"])
 
 
 def told(row: Estimated, null: float = 0) -> bool:
-    """Whether an estimate is told apart from `null`: by its interval and by its p-value, which it must have."""
+    """Return whether an estimate is told apart from `null`: by its interval and by its p-value, which it must have."""
     return outside(row, null) and deciding(row) <= ALPHA
 
 
 def tested(row: Estimated) -> str:
-    """The p-value that decides, with the number of tests that it is adjusted over."""
+    """Return the p-value that decides, with the number of tests that it is adjusted over."""
     tests = row.get("tests", 1)
     return f"p = {P(deciding(row))}{f' over {tests} tests' if tests > 1 else ''}"
 
 
 def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[str]:
-    """The names of places that are not told apart from `null`; where the interval alone would, with the p-value."""
+    """Return the names of places not told apart from `null`; where the interval alone would, with the p-value."""
     return [
         f"{place} ({tested(row)})" if _at_odds(row, null) and outside(row, null) else place
         for place, row in places
@@ -112,8 +111,8 @@ def _at_odds(row: Estimated, null: float) -> bool:
 
 
 def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:
-    """The number of each model, and which cannot be told apart from `how.null`, called `apart`; nothing of those that
-    have an interval and were not tested. Empty where nothing was measured."""
+    """Say the number of each model, and which cannot be told apart from `how.null`, called `apart`; nothing of those
+    that have an interval and were not tested. Empty where nothing was measured."""
     known = [(name, row) for name, row in rows if measured([row])]
     if not known:
         return ""
@@ -137,9 +136,9 @@ def _untested(row: Estimated) -> bool:
 
 
 def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
-    """What can be told of differences between models, the clearest and largest first, as one sentence: `higher` is what
-    the first is where a difference is above 0, such as "is higher than"; `what` is the quantity, where `higher` does
-    not say it. Every number is of the first minus the second, as in the tables. Empty where nothing was measured."""
+    """Say the differences between models, the clearest and largest first: `higher` is what the first is where a
+    difference is above 0, such as "is higher than"; `what` is the quantity, where `higher` does not say it. Every
+    number is of the first minus the second. Empty where nothing was measured."""
     named = f"difference of {what}, " if what else ""
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
     parts = []
@@ -165,9 +164,8 @@ def across(
     apart: str = "0",
     more: str = "in the table",
 ) -> str:
-    """In which of several places (groups, values, categories: a `noun` in the plural) an estimate called `what` is told
-    apart from `how.null`, called `apart`: the clear ones, largest first, how many more are in a table, and how many are
-    not clear. Empty where nothing was measured."""
+    """Say in which of several places (a `noun` in the plural) an estimate called `what` is told apart from `how.null`,
+    called `apart`: the clear ones, largest first, and how many are not clear. Empty where nothing was measured."""
     known = [(place, row) for place, row in rows if measured([row])]
     if not known:
         return ""
@@ -191,7 +189,7 @@ def across(
 
 
 def sentences(*texts: str) -> list[str]:
-    """The texts that are not empty, each with a capital letter only where it had one, and a full stop."""
+    """Return the texts that are not empty, each with a full stop."""
     return [text if text.endswith(".") else f"{text}." for text in texts if text]
 
 

@@ -1,8 +1,4 @@
-"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item.
-
-Models may have different items, since some leave out what their tokenizer does not know. `Joined` puts what each says
-of an item beside the others by what identifies it, never by its place.
-"""
+"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ class Column:
     signed: bool = False
 
     def gather(self, rows: pl.Series | list[int]) -> Column:
-        """The column of some items, null where a row is."""
+        """Return the column of some items, null where a row is."""
         return replace(self, values=self.values.gather(rows))
 
 
@@ -52,10 +48,10 @@ class Strip:
     marks: pl.Series | None = None
 
     def gather(self, rows: pl.Series | list[int]) -> Strip:
-        """The strip of some items, null where a row is."""
-        marks = None if self.marks is None else self.marks.gather(rows)
+        """Return the strip of some items, null where a row is."""
         tokens, values, note = (each.gather(rows) for each in (self.tokens, self.values, self.note))
-        return Strip(self.model, self.title, tokens, values, note, marks)
+        marks = None if self.marks is None else self.marks.gather(rows)
+        return replace(self, tokens=tokens, values=values, note=note, marks=marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +78,16 @@ class ItemTable:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The items of several models, each once: `items` has the rows of the first model that has them, with the columns
-    that all models have, and `rows` the row of every item in each model's own table, null where the model lacks it."""
+    """The items of several models, each once, joined by what identifies them: `items` has the rows of the first model
+    that has them, with the columns that all have, `rows` the row of every item in each model's own table, null where
+    the model lacks it."""
 
     items: pl.DataFrame
     rows: tuple[pl.Series, ...]
 
     @classmethod
     def of(cls, frames: Sequence[pl.DataFrame]) -> Joined:
-        """Join tables of items by the columns in `KEYS`; items that only a later table has follow the one that they
-        follow there."""
+        """Join tables by the columns in `KEYS`; items that only a later table has follow the one they follow there."""
         shared = [name for name in frames[0].columns if all(name in frame.columns for frame in frames)]
         places = [_places(frame, [name for name in KEYS if name in shared]) for frame in frames]
         order, parts = list(places[0]), [frames[0].select(shared)]
@@ -109,12 +105,12 @@ class Joined:
         return cls(items, rows)
 
     def each(self, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-        """The tables with a row for every item, null where a model lacks it."""
+        """Return the tables with a row for every item, null where a model lacks it."""
         return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
 
     def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
-        """A table of all items, of one whose columns, strips and remarks of a model have one entry per item of that
-        model. `models` are in the order of the tables that were joined."""
+        """Return a table of all items, of one whose columns, strips and remarks of a model have one entry per item of
+        that model. `models` are in the order of the tables that were joined."""
         rows = dict(zip(models, self.rows, strict=True))
         return replace(
             made,
@@ -125,12 +121,12 @@ class Joined:
 
 
 def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
-    """The remarks on some items, blank where a model has none on its own, and null where a row is."""
+    """Return the remarks on some items, blank where a model has none on its own, and null where a row is."""
     return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
 def every_item(results: Sequence[Result]) -> pl.DataFrame:
-    """The items that any of some results has, each once, with the columns that all have."""
+    """Return the items that any of some results has, each once, with the columns that all have."""
     return _every(_Same(tuple(result.items for result in results)))
 
 
@@ -153,14 +149,13 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """The row of every item by what identifies it; rows of one stimulus are numbered."""
+    """Return the row of every item by what identifies it; rows of one stimulus are numbered."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 
 
 def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hashable]:
-    """The keys of two lists, each once: those of the first, each followed by those that follow it in the second
-    alone."""
+    """Merge two lists: the keys of the first, each followed by those that follow it in the second alone."""
     known = set(first)
     added: dict[Hashable, list[Hashable]] = {}
     last: Hashable = None

@@ -11,115 +11,55 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from penchant.report.accents import ACCENTED, IN_MATHS, accented, composed, over_symbol
-from penchant.report.tables import Cell, Number, P, Table, constant
+from penchant.report.tables import Cell, Number, P, Table, constant, with_minus
 
 # The empty groups keep a following space.
+_COMMANDS = r"""
+    \ textbackslash ~ textasciitilde ^ textasciicircum | textbar < textless > textgreater " textquotedbl
+    ` textasciigrave « guillemotleft » guillemotright “ textquotedblleft ” textquotedblright ‘ textquoteleft
+    ’ textquoteright – textendash — textemdash … textellipsis ‹ guilsinglleft › guilsinglright † textdagger
+    ¶ textparagraph § textsection © textcopyright · textperiodcentered ½ textonehalf ¼ textonequarter
+    ¾ textthreequarters
+"""
+_MATHS = r"""
+    ¹ ^{1} ² ^{2} ³ ^{3} ₁ _{1} ₂ _{2} ± \pm × \times − - ≤ \leq ≥ \geq ≠ \neq ≈ \approx ∞ \infty ∈ \in ∩ \cap
+    ∖ \setminus → \rightarrow ← \leftarrow ↑ \uparrow ↓ \downarrow ∪ \cup √ \surd ‖ \|
+"""
+_LETTERS = """
+    α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho
+    σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon
+    Φ Phi Ψ Psi Ω Omega
+"""
+
+
+def _pairs(table: str) -> dict[str, str]:
+    words = table.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
 _SIGNS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
+    **{sign: f"\\{sign}" for sign in "{}&%$#_"},
+    **{sign: f"\\{name}{{}}" for sign, name in _pairs(_COMMANDS).items()},
+    **{sign: f"${tex}$" for sign, tex in _pairs(_MATHS).items()},
     "\u00a0": "~",
     "\u200b": r"\allowbreak{}",
-    "«": r"\guillemotleft{}",
-    "»": r"\guillemotright{}",
-    "“": r"\textquotedblleft{}",
-    "”": r"\textquotedblright{}",
-    "‘": r"\textquoteleft{}",
-    "’": r"\textquoteright{}",
-    "–": r"\textendash{}",
-    "—": r"\textemdash{}",
-    "…": r"\textellipsis{}",
-    "‹": r"\guilsinglleft{}",
-    "›": r"\guilsinglright{}",
-    "†": r"\textdagger{}",
-    "¶": r"\textparagraph{}",
-    "§": r"\textsection{}",
-    "·": r"\textperiodcentered{}",
-    "½": r"\textonehalf{}",
-    "¼": r"\textonequarter{}",
-    "¾": r"\textthreequarters{}",
-    "¹": "$^{1}$",
-    "²": "$^{2}$",
-    "³": "$^{3}$",
-    "₁": "$_{1}$",
-    "₂": "$_{2}$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≠": r"$\neq$",
-    "≈": r"$\approx$",
-    "∞": r"$\infty$",
-    "∈": r"$\in$",
-    "∩": r"$\cap$",
-    "∖": r"$\setminus$",
-    "→": r"$\rightarrow$",
-    "←": r"$\leftarrow$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "∪": r"$\cup$",
-    "√": r"$\surd$",
-    "‖": r"$\|$",
 }
-_GREEK = {
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "δ": r"$\delta$",
-    "ε": r"$\epsilon$",
-    "ζ": r"$\zeta$",
-    "η": r"$\eta$",
-    "θ": r"$\theta$",
-    "ι": r"$\iota$",
-    "κ": r"$\kappa$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "ν": r"$\nu$",
-    "ξ": r"$\xi$",
-    "π": r"$\pi$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "υ": r"$\upsilon$",
-    "φ": r"$\phi$",
-    "χ": r"$\chi$",
-    "ψ": r"$\psi$",
-    "ω": r"$\omega$",
-    "Γ": r"$\Gamma$",
-    "Δ": r"$\Delta$",
-    "Θ": r"$\Theta$",
-    "Λ": r"$\Lambda$",
-    "Ξ": r"$\Xi$",
-    "Π": r"$\Pi$",
-    "Σ": r"$\Sigma$",
-    "Υ": r"$\Upsilon$",
-    "Φ": r"$\Phi$",
-    "Ψ": r"$\Psi$",
-    "Ω": r"$\Omega$",
-}
+_GREEK = {letter: f"$\\{name}$" for letter, name in _pairs(_LETTERS).items()}
 """Greek letters as symbols, which few text fonts of TeX have. Within a Greek word they are letters and kept."""
+_MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331"
+_ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdckb", strict=True))
+"""Combining marks as accents in text: pdflatex knows neither the marks nor most letters with them."""
+_OVER = {"\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0307": r"\dot", "\u0308": r"\ddot"}
+"""Combining marks as accents over symbols."""
+_SYMBOL = re.compile(f"[A-Za-z][{''.join(_OVER)}]")
 
 # Including the pairs that TeX would turn into a dash or a quotation mark: -- ,, << >> and ''.
 _SPECIAL = re.compile(
     "|".join(
         (
             r"(?P<twin>[-,<>])(?=(?P=twin))|'{2,}",
-            f"(?P<accented>{ACCENTED})",
-            f"(?<![Ͱ-Ͽἀ-῿])(?P<symbol>[{''.join(_GREEK)}])(?P<mark>[{''.join(IN_MATHS)}])(?![Ͱ-Ͽἀ-῿])",
+            f"(?P<accented>[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f][{_MARKS}]+)",
+            f"(?<![Ͱ-Ͽἀ-῿])(?P<symbol>[{''.join(_GREEK)}])(?P<mark>[{''.join(_OVER)}])(?![Ͱ-Ͽἀ-῿])",
             f"(?<![Ͱ-Ͽἀ-῿])[{''.join(_GREEK)}]+(?![Ͱ-Ͽἀ-῿])",
             f"[{re.escape(''.join(_SIGNS))}]",
             r"\s",
@@ -132,16 +72,32 @@ _SPECIAL = re.compile(
 def escaped(text: str) -> str:
     """Escape text so that LaTeX prints it verbatim. White space becomes a space, a control character its code, such as
     \\x00; letters of other scripts are kept."""
-    return _SPECIAL.sub(_replaced, composed(text))
+    return _SPECIAL.sub(_replaced, re.sub("[A-Za-z][\u0300-\u036f]+", _composed, text))
+
+
+def _composed(letters: re.Match[str]) -> str:
+    """Return one character for a Latin letter with marks where pdflatex knows it: none beyond U+017F."""
+    found = unicodedata.normalize("NFC", letters[0])
+    return found if found[0] <= "\u017f" else letters[0]
 
 
 def _replaced(match: re.Match[str]) -> str:
     if match["accented"]:
         beside = match.string[match.start() - 1 : match.start()] + match.string[match.end() : match.end() + 1]
-        return accented(match[0], alone=not any(map(str.isalpha, beside)))
+        return _accented(match[0], alone=not any(map(str.isalpha, beside)))
     if match["symbol"]:
-        return over_symbol(_GREEK[match["symbol"]], match["mark"])
+        return f"${_OVER[match['mark']]}{{{_GREEK[match['symbol']].strip('$')}}}$"
     return _set(match[0]) + (r"\kern0pt" if match["twin"] else "")
+
+
+def _accented(letters: str, *, alone: bool) -> str:
+    """Return a letter with its marks, such as x\u0304: a symbol where it stands `alone`, else a letter."""
+    if alone and _SYMBOL.fullmatch(letters):
+        return f"${_OVER[letters[1]]}{{{letters[0]}}}$"
+    tex = letters[0]
+    for mark in letters[1:]:
+        tex = f"\\{_ACCENTS[mark]}{{{tex}}}"
+    return tex
 
 
 def _set(sign: str) -> str:
@@ -194,15 +150,16 @@ class _Layout:
 
 
 def latex_table(table: Table, label: str, *, once: bool = True) -> str:
-    """A table with its caption, label and notes, and the signatures of its numbers as comments above it.
+    """Return a table with its caption, label and notes, and the signatures of its numbers as comments above it.
 
     A table too long for a page spans several, with its head repeated; one too wide is rotated. With `once`, what is the
     same in all rows stands in the caption instead of a column.
     """
     same = constant(table) if once else []
-    table, title = table.without(same), "; ".join([table.title, *(_told(table, i) for i in same)])
-    numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
-    marks = table.footnotes()
+    said = (f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}" for i in same)
+    title = "; ".join([table.title, *said])
+    table = table.only([i for i in range(len(table.columns)) if i not in same])
+    numeric, marks = table.numeric, table.footnotes()
     layout = _layout(_texts(table), numeric, raised := _raised(table, marks))
     head = ["\\toprule", _row(table.columns, layout, {}), "\\midrule"]
     rows = [_row(row.cells, layout, marks) for row in table.rows]
@@ -217,32 +174,25 @@ def latex_table(table: Table, label: str, *, once: bool = True) -> str:
     return "\n".join([_NEEDS, *(f"% {signature}" for signature in signatures), *lines, ""])
 
 
-def _told(table: Table, i: int) -> str:
-    return f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}"
-
-
 def _texts(table: Table) -> list[list[str]]:
-    """What determines the width of the columns."""
+    """Return what determines the width of the columns."""
     return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
 
 
 def _wide(cell: Cell) -> str:
-    """A text as wide as the cell is set."""
+    """Return a text as wide as the cell is set."""
     if isinstance(cell, str) and not _NUMBER.fullmatch(cell):
         return cell
-    return _minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
-
-
-def _minus(text: str) -> str:
-    return re.sub(r"-(?=\d)", "−", text)
+    return with_minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
 
 
 def _raised(table: Table, marks: Mapping[str, str]) -> list[int]:
     """The room for marks to the right of the numbers of each column, in points."""
-    longest = [
-        max((len(marks[c.note]) for row in table.rows if isinstance(c := row.cells[i], Number) and c.note), default=0)
-        for i in range(len(table.columns))
-    ]
+    longest = [0] * len(table.columns)
+    for row in table.rows:
+        for i, cell in enumerate(row.cells):
+            if isinstance(cell, Number) and cell.note:
+                longest[i] = max(longest[i], len(marks[cell.note]))
     return [_RAISED * length for length in longest]
 
 
@@ -260,25 +210,21 @@ def _set_out(
     """The lines of a table that floats or, if it is long, runs over pages."""
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
-        first = [*_begin("longtable", columns), caption + "\\\\", *head, "\\endfirsthead", *head, "\\endhead"]
+        begin = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
+        first = [begin, caption + "\\\\", *head, "\\endfirsthead", *head, "\\endhead"]
         body = [*first, "\\bottomrule", "\\endfoot", *rows, "\\end{longtable}"]
         lines = ["{", *style, "\\setlength{\\LTcapwidth}{\\linewidth}", *body, "}", *note]
     else:
-        body = [*_begin("tabular", columns), *head, *rows, "\\bottomrule", "\\end{tabular}\\par"]
+        body = [f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}", *head, *rows, "\\bottomrule", "\\end{tabular}\\par"]
         below = ["\\smallskip", "\\begin{minipage}{\\linewidth}", *note, "\\end{minipage}"] if note else []
         above = ["\\begin{table}[htbp]", "\\centering", caption, "\\medskip"]
         lines = [*above, "{", *style, *body, "}", *below, "\\end{table}"]
     return ["\\begin{landscape}", *lines, "\\end{landscape}"] if layout.sideways else lines
 
 
-def _begin(environment: str, columns: str) -> list[str]:
-    return [f"\\begin{{{environment}}}{{@{{}}{columns}@{{}}}}"]
-
-
 def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> str:
-    return (
-        " & ".join(_cell(cell, bool(width), marks) for cell, width in zip(cells, layout.widths, strict=True)) + r" \\"
-    )
+    texts = (_cell(cell, bool(width), marks) for cell, width in zip(cells, layout.widths, strict=True))
+    return f"{' & '.join(texts)} \\\\"
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
@@ -287,7 +233,7 @@ def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
     if isinstance(cell, P) and (power := _POWER.match(str(cell))):
         text = f"${power['digits']}\\times10^{{{power['sign'].lstrip('+')}{power['exponent']}}}$"
     elif not isinstance(cell, str) or _NUMBER.fullmatch(cell):
-        text = escaped(_minus(str(cell)))
+        text = escaped(with_minus(str(cell)))
         if isinstance(cell, Number) and cell.note:
             text += f"\\rlap{{\\textsuperscript{{{marks[cell.note]}}}}}"
     else:
@@ -372,7 +318,7 @@ _ADVANCES = {char: width for width, chars in _WIDTHS for char in chars}
 
 
 def _width(text: str) -> float:
-    """An estimate of the width of a text in ten-point Computer Modern, in points, rather too large than too small."""
+    """Estimate the width of a text in ten-point Computer Modern, in points, rather too large than too small."""
     return sum(map(_advance, text))
 
 

@@ -1,5 +1,4 @@
-"""How intervals and tests were made, in words, from the methods that every estimate carries: so a report cannot name
-another method than was computed."""
+"""How intervals and tests were made, in words, from the methods that every estimate carries."""
 
 from __future__ import annotations
 
@@ -10,8 +9,9 @@ import polars as pl
 from penchant.records import Result, Signature
 from penchant.report import no_difference
 from penchant.report.references import POINT, Reference
-from penchant.report.tables import literal, models
+from penchant.report.tables import models
 from penchant.wording.phrases import Method, read_method, shape, spanning
+from penchant.wording.templates import literal
 
 _NO_DIFFERENCE = (
     "Where no difference was found, the smallest detectable one is that of a normal estimate (of a t-distributed one, "
@@ -24,8 +24,8 @@ _NO_DIFFERENCE = (
 def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
-    """Paragraphs on the models and the program, on the intervals and tests of some results, and of the differences
-    between them."""
+    """Return paragraphs on the models and the program, on the intervals and tests of some results, and of the
+    differences between them."""
     paragraphs = [_measured(results)] if results else []
     paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
@@ -36,18 +36,13 @@ def methods(
 
 
 def _measured(results: Sequence[Result]) -> str:
-    """The models, under their names in the tables and, where that is another one, in signatures; and the program."""
+    """Name the models as in the tables and, where that is another name, as in signatures; and the program."""
     named = []
     for label, result in zip(models(results), results, strict=True):
         cited = Signature.parse(result.summary["signature"][0])["model"] if len(result.summary) else label
         named.append(literal(label if cited == label else f"{label} ({cited})"))
     version = results[0].signature["penchant"]
     return f"Models: {', '.join(dict.fromkeys(named))}; measured with penchant {version}."
-
-
-def _once_two_sided(method: Method) -> Method:
-    """Return a test without what the report says once for all of them."""
-    return method.with_(two_sided=None)
 
 
 def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str, Reference]) -> Iterator[str]:
@@ -68,23 +63,17 @@ def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
     """Yield the measures that each method in this column was used for, and the method with its source; numbers that
     differ as a range."""
-    measures: dict[object, dict[str, None]] = {}
-    methods: dict[object, list[Method]] = {}
+    groups: dict[object, list[tuple[str, Method]]] = {}
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
         method = read_method(text)
-        if method is None or method.makes_nothing:
-            continue
-        method = _once_two_sided(method)
-        measures.setdefault(shape(method), {})[measure] = None
-        methods.setdefault(shape(method), []).append(method)
-    for alike, names in measures.items():
-        found = methods[alike]
-        yield f"{_all(names)}: {_cited(literal(spanning(found, ' to ')), found[0], references)}"
-
-
-def _cited(text: str, method: Method, references: Mapping[str, Reference]) -> str:
-    keys = [key for key in method.sources() if key in references]
-    return f"{text} [{'; '.join(f'@{key}' for key in keys)}]" if keys else text
+        if method is not None and not method.makes_nothing:
+            method = method.with_(two_sided=None)  # which the report says once for all tests
+            groups.setdefault(shape(method), []).append((measure, method))
+    for alike in groups.values():
+        measures, methods = zip(*alike, strict=True)
+        keys = "; ".join(f"@{key}" for key in methods[0].sources() if key in references)
+        words = literal(spanning(methods, " to "))
+        yield f"{_all(dict.fromkeys(measures))}: {words}{f' [{keys}]' if keys else ''}"
 
 
 def _all(names: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from penchant.records import Estimate
+from penchant.report.finding import deciding
 from penchant.report.tables import Number, Row, Table
 from penchant.stats.equivalence import equivalent, narrower
 
@@ -21,10 +22,12 @@ NEVER = "none possible"
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale of an instrument's differences between models. `largest` is what none exceeds, by measure; a measure
-    that is not in it has no such end. `studentised`: intervals are those of t with a degree of freedom less than there
-    are items. `told` says in which numbers a bound is given. In print they are multiplied by
-    `factor`, in the format `form`, and are in the `unit`."""
+    """The scale of an instrument's differences between models.
+
+    `largest` is what none exceeds, by measure, where there is such an end. `studentised`: intervals are those of t with
+    a degree of freedom less than there are items. `told` says in which numbers a bound is given. In print they are
+    multiplied by `factor`, in the format `form`, and are in the `unit`.
+    """
 
     largest: Mapping[str, float] = field(default_factory=dict)
     told: str = ""
@@ -34,29 +37,30 @@ class Scale:
     studentised: bool = False
 
     def refusal(self, bound: float) -> str:
-        """Why a bound of equivalence is none, because no difference of some measure is as large; "" for one that is."""
+        """Return why a bound of equivalence is none: no difference of some measure is as large. "" for one that is."""
         measure, largest = min(self.largest.items(), key=lambda each: each[1], default=("", math.inf))
         if bound < largest:
             return ""
         return f"{bound:g} is no bound: no {measure} is larger than {largest:g} — {self.told}"
 
     def detectable(self, measure: str, size: float) -> str | Number:
-        """The smallest difference of a measure that would have been found."""
+        """Return the smallest difference of a measure that would have been found."""
         if size > self.largest.get(measure, math.inf):
             return NEVER
         return Number(self.factor * size, form=self.form)
 
     def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
-        """A difference with its interval, in print."""
+        """Return a difference with its interval, in print."""
         return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 
 def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
-    """A table of the comparisons that found no difference, or none: there may be none, and a comparison that an earlier
-    version wrote does not say what could have been found."""
-    if "detectable" not in comparison.columns:
-        return []
-    found_none = [row for row in comparison.iter_rows(named=True) if _found_none(row)]
+    """Return a table of the comparisons that found no difference, if there are any."""
+    found_none = [
+        row
+        for row in comparison.iter_rows(named=True)
+        if deciding(row) >= 1 - row["level"] and not math.isnan(row["detectable"])
+    ]
     if not found_none:
         return []
     bounded = any(not math.isnan(row["bound"]) for row in found_none)
@@ -78,11 +82,6 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
         )
     title = "Where no difference was found" + (f", {scale.unit}" if scale.unit else "")
     return [Table("no-difference", title, columns, rows, note, detail=not bounded)]
-
-
-def _found_none(row: Mapping[str, Any]) -> bool:
-    p = row["p"] if math.isnan(row["p_holm"]) else row["p_holm"]
-    return bool(p >= 1 - row["level"] and not math.isnan(row["detectable"]))
 
 
 def _cells(row: Mapping[str, Any], subsets: list[str], scale: Scale, *, bounded: bool) -> tuple[str | Number, ...]:

@@ -14,7 +14,7 @@ from penchant.counting import for_one
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.sections import Placed
-from penchant.report.views import Signatures, environment, section_view
+from penchant.report.views import environment, section_view
 
 FIRST = 10
 """The number of items that are shown."""
@@ -37,38 +37,34 @@ class Charts(Named[str, Any]):
 
 
 def html(placed: Placed) -> str:
-    """The section of one result as HTML: its finding, tables, charts and first items."""
-    signatures = Signatures()
+    """Return the section of one result as HTML: its finding, tables, charts and first items."""
+    signatures: dict[str, int] = {}
     view = section_view("s0", placed, signatures)
     for figure in view["figures"]:
         figure["picture"] = _picture(figure.pop("drawing"))
     view["first"] = _first(view.pop("table"))
-    context = {"part": view, "model": placed.results[0].signature["model"], "signatures": signatures.texts}
+    context = {"part": view, "model": placed.results[0].signature["model"], "signatures": list(signatures)}
     return environment().get_template("notebook.html").render(context)
 
 
 def _picture(figure: Figure) -> Markup:
-    """The chart as a data URL, so that styles leak neither from it into the notebook nor the other way round."""
+    """Return the chart as a data URL, so that styles leak neither from it into the notebook nor back."""
     return Markup("data:image/svg+xml;base64," + base64.b64encode(figure.svg().encode()).decode())
 
 
 def _first(items: ItemTable) -> dict[str, Any]:
-    """The first items as rows of text."""
-    rows = []
-    for row in range(min(FIRST, len(items.columns[0].values))):
+    rows, total = [], len(items.columns[0].values)
+    for row in range(min(FIRST, total)):
         cells = []
         for column in items.columns:
             value = column.values[row]
-            number = column.kind == "number"
-            if value is None or value != value:
-                text = "–"
-            else:
-                text = f"{value:{'+' if column.signed else ''}.{column.digits}f}" if number else str(value)
-            cells.append({"text": text, "numeric": number})
+            numeric = column.kind == "number"
+            form = f"{'+' if column.signed else ''}.{column.digits}f" if numeric else ""
+            cells.append({"text": "–" if value is None or value != value else f"{value:{form}}", "numeric": numeric})
         rows.append(cells)
     return {
-        "noun": for_one(len(items.columns[0].values), items.noun),
+        "noun": for_one(total, items.noun),
         "columns": [column.title for column in items.columns],
         "rows": rows,
-        "total": len(items.columns[0].values),
+        "total": total,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ from markupsafe import Markup
 from penchant._version import __version__
 from penchant.errors import OutputError, encodable
 from penchant.files import head, refuse_other, write_text
-from penchant.report import glossary
 from penchant.report.blocks import Packed, block, pack
 from penchant.report.figures import INK, Figure, converter
 from penchant.report.references import PENCHANT, Reference
-from penchant.report.sections import Document, RunFacts
-from penchant.report.views import ASSETS, Signatures, environment, section_view
+from penchant.report.sections import Document
+from penchant.report.views import ASSETS, environment, section_view
+from penchant.wording.templates import common
 
 LIMIT = 4_900_000
 """The most bytes of a page: a little below the five megabytes that fit into a mail and open at once in a browser."""
@@ -56,8 +56,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
 
 
 def report_made_of(path: Path) -> str:
-    """The results that the report in a file was made of, as `Document.made_of` has them; empty for another file, and
-    where it does not say."""
+    """Return what the report in a file was made of, as `Document.made_of` has it; empty where it does not say."""
     try:
         start = head(path)
     except OSError:
@@ -81,7 +80,7 @@ def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
 
 
 def chart_page(figure: Figure) -> str:
-    """One figure as a page of its own, whose texts cannot end its scripts."""
+    """Return one figure as a page of its own, whose texts cannot end its scripts."""
     context = {"version": __version__, "title": figure.title, "text": figure.text, "spec": figure.spec()}
     return environment().get_template("chart.html").render(context, library=_library())
 
@@ -91,22 +90,22 @@ def _is_block(file: Path) -> bool:
 
 
 def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:
-    """The page, the blocks (by name) to be written beside it in `folder`, and sentences on what it leaves out."""
-    signatures = Signatures()
+    """Return the page, the blocks (by name) to be written beside it in `folder`, and sentences on what it leaves
+    out."""
+    signatures: dict[str, int] = {}
     numbers = itertools.count()
     parts = [
         section_view(placed.place if placed.section.items is None else f"s{next(numbers)}", placed, signatures)
         for placed in document.sections
     ]
     specs: list[dict[str, Any]] = []
-    for part in parts:
-        for figure in part["figures"]:
-            figure["spec"] = len(specs)
-            specs.append(_themed(figure.pop("drawing").spec()))
     references: dict[str, Reference] = {}
     for part in parts:
         references |= {reference.key: reference for reference in part["cited"]}
-    blocks = {"specs": block(specs), "signatures": block(signatures.texts)}
+        for figure in part["figures"]:
+            figure["spec"] = len(specs)
+            specs.append(_themed(figure.pop("drawing").spec()))
+    blocks = {"specs": block(specs), "signatures": block(list(signatures))}
     context = {
         "version": __version__,
         "title": " and ".join(dict.fromkeys(run.title for run in document.runs)) or "Saved results",
@@ -117,11 +116,11 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "models": _models(document),
         "sections": parts,
         "findings": [part for part in parts if part["finding"]] if len(parts) > 1 else [],
-        "words": glossary.of(parts),
-        "signatures": signatures.texts,
+        "words": _words(parts),
+        "signatures": list(signatures),
         "notes": document.notes,
         "references": [*references.values(), PENCHANT],
-        "runs": [_run(run) for run in document.runs],
+        "runs": document.runs,
         "css": _asset("page.css"),
         "script": _asset("narrow.js") + _asset("page.js"),
         "library": _library(),
@@ -140,13 +139,12 @@ def _distribute(
     """
     for part in parts:
         part["listing"].update(said="", beside="")
-    bare = len(
-        environment().get_template("page.html").render(context, blocks=blocks.items()).encode(errors="backslashreplace")
-    ) + 2000 * len(parts)
-    room = LIMIT - bare
+    bare = environment().get_template("page.html").render(context, blocks=blocks.items())
+    room = LIMIT - len(bare.encode(errors="backslashreplace")) - 2000 * len(parts)
     by_name: dict[str, Packed] = {}
     # From the smallest table on, so that the larger ones share the room that it leaves.
-    for left, part in zip(range(len(parts), 0, -1), sorted(parts, key=_items), strict=True):
+    smallest = sorted(parts, key=lambda part: len(part["table"].columns[0].values))
+    for left, part in zip(range(len(parts), 0, -1), smallest, strict=True):
         name = part["listing"]["id"]
         by_name[name] = pack(part["table"], name, max(1, room // left))
         room -= len(by_name[name].table)
@@ -180,12 +178,8 @@ def _distribute(
     return beside, remarks
 
 
-def _items(part: dict[str, Any]) -> int:
-    return len(part["table"].columns[0].values)
-
-
 def _themed(part: Any) -> Any:
-    """Part of a chart with `INK` replaced by the colour of the page's text."""
+    """Replace `INK` in a part of a chart by the colour of the page's text."""
     if isinstance(part, Mapping):
         return {key: _themed(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -194,7 +188,7 @@ def _themed(part: Any) -> Any:
 
 
 def _models(document: Document) -> list[dict[str, str]]:
-    """The models that the sections show, each with the line that describes it."""
+    """Return the models that the sections show, each with the line that describes it."""
     shown = {result.signature["model"] for part in document.sections for result in part.results}
     lines: dict[str, str] = {}
     for run in document.runs:
@@ -202,18 +196,28 @@ def _models(document: Document) -> list[dict[str, str]]:
     return [{"name": name, "line": line} for name, line in lines.items() if name in shown]
 
 
-def _run(run: RunFacts) -> dict[str, Any]:
-    """How a result directory was made, with formatted numbers."""
-    units = [
-        {
-            "name": unit.name,
-            "forward": f"{unit.forward:,}",
-            "cached": f"{unit.cached:,}",
-            "seconds": f"{unit.seconds:,.1f}",
-        }
-        for unit in run.units
-    ]
-    return {"title": run.title, "facts": run.facts, "units": units, "asked": run.asked}
+def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the words that not every reader knows and that some sections use, with their meaning."""
+    text = "\n".join(string for part in parts for key in _SHOWN for string in _strings(part[key]))
+    text += "signature" if any(part["signatures"] for part in parts) else ""
+    return [(word, own["meaning"]) for word, own in common("glossary").items() if re.search(own["pattern"], text)]
+
+
+_SHOWN = ("question", "finding", "cautions", "tables", "compared", "limits", "methods", "figures")
+_UNSEEN = {"rows", "id", "drawing", "spec", "picks", "numbers", "mark"}
+"""Parts that hold names of users or of elements, or drawings."""
+
+
+def _strings(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        for key, value in part.items():
+            if key not in _UNSEEN:
+                yield from _strings(value)
+    elif isinstance(part, list | tuple):
+        for each in part:
+            yield from _strings(each)
 
 
 def _asset(name: str) -> Markup:

@@ -16,9 +16,11 @@ from typing import Any
 
 from penchant._version import __version__
 from penchant.errors import DataError
+from penchant.wording.templates import listed
 
-MARK = re.compile(r"\[(@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
-"""A citation in a paragraph; `keys` splits it."""
+_MARK = re.compile(r"\[(?P<keys>@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
+"""A citation in a paragraph."""
+_MARKED = re.compile(rf"{_MARK.pattern}|`(?P<code>[^`]+)`")
 POINT = "\n- "
 """Begins each point of a list that ends a paragraph."""
 
@@ -54,7 +56,7 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """The citation within a sentence: "Salazar et al. 2020"."""
+        """The citation within a sentence, "Salazar et al. 2020"."""
         families = [family for family, _ in self._authors()]
         names = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
         return f"{names} {self.fields['year']}" if "year" in self.fields else names
@@ -63,8 +65,7 @@ class Reference:
     def text(self) -> str:
         """One line: authors, year, title, venue and address."""
         people = [f"{given} {family}".strip() for family, given in self._authors()]
-        names = " and ".join(filter(None, [", ".join(people[:-1]), people[-1]]))
-        parts = [names, self.fields.get("year", ""), _plain(self.fields["title"]), self._venue()]
+        parts = [listed(people), self.fields.get("year", ""), _plain(self.fields["title"]), self._venue()]
         line = " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
         return f"{line} {self._address()}".rstrip()
 
@@ -99,20 +100,29 @@ def _plain(text: str) -> str:
     return re.sub("[{}]", "", text)
 
 
-def keys(mark: re.Match[str]) -> list[str]:
-    """The keys that a match of `MARK` cites."""
-    return [key.removeprefix("@") for key in mark[1].split("; ")]
+def _keys(mark: re.Match[str]) -> list[str]:
+    return [key.removeprefix("@") for key in mark["keys"].split("; ")]
+
+
+def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Split a paragraph: yield a text, the code in backticks after it, and the keys of the works cited after it; one of
+    the two is there, or neither at the end."""
+    at = 0
+    for match in _MARKED.finditer(paragraph):
+        yield paragraph[at : match.start()], match["code"] or "", _keys(match) if match["keys"] else []
+        at = match.end()
+    yield paragraph[at:], "", []
 
 
 def cited(paragraphs: Iterable[str], known: Mapping[str, Reference]) -> list[Reference]:
-    """The works that paragraphs cite, each once, in order of first citation. Raises KeyError for an unknown key."""
-    marks = (key for paragraph in paragraphs for mark in MARK.finditer(paragraph) for key in keys(mark))
-    return [known[key] for key in dict.fromkeys(marks)]
+    """Return the works that paragraphs cite, in order of first citation. Raises KeyError for an unknown key."""
+    found = (key for paragraph in paragraphs for mark in _MARK.finditer(paragraph) for key in _keys(mark))
+    return [known[key] for key in dict.fromkeys(found)]
 
 
 def unmarked(text: str, known: Mapping[str, Reference]) -> str:
-    """The text with "(Salazar et al. 2020; …)" in place of its citation marks. Raises KeyError for an unknown key."""
-    return MARK.sub(lambda mark: f"({'; '.join(known[key].short for key in keys(mark))})", text)
+    """Return the text with "(Salazar et al. 2020; …)" for its citation marks. Raises KeyError for an unknown key."""
+    return _MARK.sub(lambda mark: f"({'; '.join(known[key].short for key in _keys(mark))})", text)
 
 
 @cache
@@ -150,5 +160,5 @@ PENCHANT = Reference(
 
 
 def common_references() -> Mapping[str, Reference]:
-    """The works on statistics and scores that any instrument may cite."""
+    """Return the works on statistics and scores that any instrument may cite."""
     return read_references(Path(__file__).with_name("references.bib"))

@@ -1,8 +1,4 @@
-"""The content of a report: a section for every instrument, with its results.
-
-A section consists of tables, figures and items. The terminal, the page, the exports and the notebook all render the
-same section, each in its own form. Rendering only: every number comes from a result.
-"""
+"""The content of a report: a section for every instrument, which every form of a report renders."""
 
 from __future__ import annotations
 
@@ -86,36 +82,34 @@ class Placed:
     """What checkpoints of one training find over the steps, if there are any."""
 
     def tables(self) -> list[Table]:
-        """All tables, those of differences last."""
+        """Return all tables, those of differences last."""
         return [*self.estimates(), *self.compared()]
 
     def finding(self) -> list[str]:
-        """What was found, in words; empty where nothing was measured. Of a training that has a curve, of its last
-        checkpoint."""
+        """Say what was found, of a training that has a curve for its last checkpoint; empty where nothing was."""
         comparison = None if self.comparison is None else untold(self.comparison)
         return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
 
     def estimates(self) -> list[Table]:
-        """The tables of estimates, those over the steps of a training first."""
-        own = self.section.tables(_untold(self.results))
-        return [self._remarked(table) for table in [*self._over_steps("tables"), *own]]
+        """Return the tables of estimates, those over the steps of a training first."""
+        return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
     def figures(self) -> list[Figure]:
-        """The charts."""
+        """Return the charts."""
         with unchecked():
             return [*self._over_steps("figures"), *self.section.figures(self.results)]
 
     def limits(self) -> list[str]:
-        """What the numbers can and cannot show."""
+        """Return what the numbers can and cannot show."""
         return [*self._over_steps("limits"), *self.section.limits(self.results)]
 
     def _over_steps(self, part: str) -> list[Any]:
-        """A part of what is shown of checkpoints, if there are any."""
+        """Return a part of what is shown of checkpoints, if there are any."""
         shown = self.section.curves
         return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
 
     def _finished(self) -> Sequence[Result]:
-        """The results, of a training that has a curve only that of the last checkpoint."""
+        """Return the results, of a training that has a curve only that of the last checkpoint."""
         if self.curve is None:
             return self.results
         steps = self.curve.drop_nulls("step")
@@ -123,23 +117,24 @@ class Placed:
         earlier = set(steps["signature"]) - set(last["signature"])
         return [result for result in self.results if earlier.isdisjoint(result.summary["signature"])]
 
-    def _remarked(self, table: Table) -> Table:
-        return replace(table, note=f"{self.remark} {table.note}".strip()) if self.remark else table
+    def _remarked(self, tables: list[Table]) -> list[Table]:
+        if not self.remark:
+            return tables
+        return [replace(table, note=f"{self.remark} {table.note}".strip()) for table in tables]
 
     def methods(self) -> list[str]:
-        """What was measured and how, and how intervals and tests were made; with citations."""
+        """Return what was measured and how, and how intervals and tests were made; with citations."""
         paragraphs = self.section.methods(self.results)
         if self.section.items is not None:  # an overview leaves that to its sections
             paragraphs += [*self._over_steps("methods"), *made.methods(self.results, self.comparison, self.references)]
         return paragraphs
 
     def compared(self) -> list[Table]:
-        """The tables of differences between models."""
+        """Return the tables of differences between models."""
         if self.comparison is None:
             return []
         comparison = untold(self.comparison)
-        tables = [*self.section.compared(comparison), *no_difference.tables(comparison, self.scale)]
-        return [self._remarked(table) for table in tables]
+        return self._remarked([*self.section.compared(comparison), *no_difference.tables(comparison, self.scale)])
 
 
 def _untold(results: Sequence[Result]) -> list[Result]:

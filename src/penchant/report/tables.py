@@ -6,6 +6,7 @@ The terminal, the page, CSV and LaTeX all render the same Table, so that their n
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,6 @@ from rich.cells import cell_len
 from penchant.errors import one_line
 from penchant.records import Result
 from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
-from penchant.wording.templates import literal as literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +67,24 @@ def is_few(row: Mapping[str, Any]) -> bool:
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
-    """The estimates without p-values of too few items, which nothing is concluded from."""
+    """Return the estimates without p-values of too few items, which nothing is concluded from."""
     few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
 
 def shown(value: float, form: str) -> str:
-    """A number in a format such as "+.2f", rounded as on paper (51.25 to 51.3); one that rounds to 0 has no
-    minus sign."""
+    """Format a number, as in "+.2f", rounded as on paper (51.25 to 51.3); one that rounds to 0 has no minus sign."""
     if form.endswith("f") and math.isfinite(value):
         with localcontext(rounding=ROUND_HALF_UP):
             text = f"{Decimal(repr(float(value))):{form}}"
     else:
         text = f"{value:{form}}"
     return f"{0.0:{form}}" if text.startswith("-") and not text.strip("-0.") else text
+
+
+def with_minus(text: str) -> str:
+    """Return a text with a minus sign instead of a hyphen before digits."""
+    return re.sub(r"-(?=\d)", "−", text)
 
 
 DECIDES = 0.05
@@ -134,17 +138,22 @@ class Table:
     first: tuple[str, ...] = ()
     short: Table | None = None
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Return for each column whether it holds more than text."""
+        return [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
+
     def footnotes(self) -> dict[str, str]:
-        """The marks a, b, c … by note, for the notes of the numbers in order of first appearance. Many notes that
-        differ in their numbers only share a mark."""
+        """Return the marks a, b, c … by note, in order of first appearance. Many notes that differ in their numbers
+        only share a mark."""
         return {note: mark for mark, notes in self._notes() for note in notes}
 
     def below(self) -> list[tuple[str, str]]:
-        """The marks with what stands beside them below the table, many notes that differ in their numbers as one."""
+        """Return the marks with what stands beside them below the table."""
         return [(mark, together(list(notes.values()))) for mark, notes in self._notes()]
 
     def _notes(self) -> list[tuple[str, dict[str, Notes]]]:
-        """The marks with the notes that each stands for, by their words."""
+        """Return the marks with the notes that each stands for, by their words."""
         notes = {c.note: c.notes for row in self.rows for c in row.cells if isinstance(c, Number) and c.notes}
         alike: dict[object, dict[str, Notes]] = {}
         for words, each in notes.items():
@@ -154,30 +163,23 @@ class Table:
         groups = (whole.get(words, {words: each}) for words, each in notes.items())
         return [(_mark(i), group) for i, group in enumerate({id(group): group for group in groups}.values())]
 
-    def without(self, columns: Sequence[int]) -> Table:
-        """The table without some columns."""
-        return self.only([i for i in range(len(self.columns)) if i not in columns])
-
     def only(self, columns: Sequence[int]) -> Table:
-        """The table with these columns, in this order."""
+        """Return the table with these columns, in this order."""
         rows = tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in columns), rows=rows)
 
     def __str__(self) -> str:
-        """The table for a terminal."""
         marks = self.footnotes()
         cells = [[marked(cell, marks) for cell in row.cells] for row in self.rows]
-        numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
-        text = in_columns([list(self.columns), *cells], numeric)
-        notes = [f"{mark} {note}" for mark, note in self.below()]
-        return "\n".join(
-            [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
-        )
+        text = in_columns([list(self.columns), *cells], self.numeric)
+        notes = [self.note, *(f"{mark} {note}" for mark, note in self.below())]
+        below = (line for note in notes for line in textwrap.wrap(one_line(note), 120))
+        return "\n".join([one_line(self.title), text, *below])
 
 
 def constant(table: Table) -> list[int]:
-    """The columns of words, counts or nothing that are the same in all rows, which can be said once. A table keeps one
-    column at least; one of a single row keeps all."""
+    """Return the columns of words, counts or nothing that are the same in all rows. A table keeps one column at least;
+    one of a single row keeps all."""
     every = range(len(table.columns))
     alike = [i for i in every if len(table.rows) > 1 and len({_said(row.cells[i]) for row in table.rows}) == 1]
     same = [i for i in alike if _said(table.rows[0].cells[i]) is not None]
@@ -185,14 +187,10 @@ def constant(table: Table) -> list[int]:
 
 
 def _said(cell: Cell) -> str | None:
-    """What could be said once of a cell; None of a number that was measured, or that has a note."""
+    """Return what could be said once of a cell; None of a number that was measured, or that has a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None
-
-
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(one_line(text), 120)
 
 
 def _mark(i: int) -> str:
@@ -201,29 +199,29 @@ def _mark(i: int) -> str:
 
 
 def marked(cell: Cell, marks: Mapping[str, str]) -> str:
-    """A cell's text, followed by the mark of its note."""
+    """Return a cell's text, followed by the mark of its note."""
     return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
 
 
 def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
-    """The number of a row of a summary, multiplied by `scale`."""
+    """Return the number of a row of a summary, multiplied by `scale`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
     return Number(value, low, high, n, form, notes_of(row), few=int(row["n"]) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:
-    """A number times another, as one would on paper: 100 times 0.275 is 27.5, not 27.500000000000004."""
+    """Multiply as on paper: 100 times 0.275 is 27.5, not 27.500000000000004."""
     return float(Decimal(repr(float(value))) * Decimal(repr(scale))) if math.isfinite(value) else scale * value
 
 
 def models(results: Sequence[Result]) -> list[str]:
-    """The names of the models, in order."""
+    """Return the names of the models, in order."""
     return [result.signature["model"] for result in results]
 
 
 def aligned(frame: pl.DataFrame) -> str:
-    """A frame as plain text in aligned columns, numbers to the right, with all rows and columns."""
+    """Return a frame as plain text in aligned columns, numbers to the right."""
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
     return in_columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
 

@@ -24,19 +24,19 @@ _NARROWEST = 12
 
 
 def columns() -> int:
-    """The columns of the terminal, or of a usual one where there is none; no more than a line is read with."""
+    """Return the columns of the terminal, or of a usual one; no more than a line is read with."""
     return min(120, max(40, shutil.get_terminal_size().columns))
 
 
 def wrapped(text: str, width: int, head: str = "", *, whole: bool = False) -> list[str]:
-    """The lines of a text that fit `width` columns of a terminal, `head` before the first and as many spaces before the
-    others; none of an empty text. A word that is wider, such as a path, is cut unless it has to stay `whole`."""
+    """Wrap a text to `width` columns of a terminal, `head` before the first line and as many spaces before the others;
+    no line of an empty text. A wider word, such as a path, is cut unless it has to stay `whole`."""
     lines = _filled(re.split(r"(?<=\s)", text), width - cell_len(head), whole=whole) if text else []
     return [f"{' ' * len(head) if i else head}{line}" for i, line in enumerate(lines)]
 
 
 def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str]:
-    """Parts of a text on lines of `room` columns, as many as fit on each; a wider part is cut unless `whole`."""
+    """Put parts of a text on lines of `room` columns, as many as fit on each."""
     lines = [""]
     for part in parts:
         for piece in [part] if whole else chop_cells(part, room):
@@ -47,8 +47,8 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
 
 
 def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
-    """The finding, if there is one, and the headline table, which is one of differences unless `estimates`; each as
-    lines. With `named`, under the title of the section."""
+    """Yield the finding, if there is one, and the headline table, which is one of differences unless `estimates`. With
+    `named`, under the title of the section."""
     found = placed.finding()
     title = f": {one_line(placed.title)}" if named else ""
     remark = wrapped(one_line(placed.remark), width)
@@ -57,23 +57,21 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
         told = (line for text in found for line in wrapped(one_line(text), width, "- "))
         yield "\n".join([*remark, *head, *told])
     tables = placed.estimates() if estimates else placed.compared()
-    for table in [table for table in tables if not table.detail][:1]:
-        others = [each.title for each in (placed.tables() if estimates else tables) if each.name != table.name]
+    table = next((table for table in tables if not table.detail), None)
+    if table is not None:
+        others = placed.tables() if estimates else tables
+        titles = [one_line(each.title) for each in others if each.name != table.name]
         titled = table if found or not named else replace(table, title=f"{placed.title}: {table.title}")
-        yield "\n".join([headline(titled, width), *_more(others, width)])
-
-
-def _more(titles: Sequence[str], width: int) -> list[str]:
-    """The tables that are not shown, by title."""
-    return wrapped(f"More tables: {'; '.join(map(one_line, titles))}.", width) if titles else []
+        more = wrapped(f"More tables: {'; '.join(titles)}.", width) if titles else []
+        yield "\n".join([headline(titled, width), *more])
 
 
 def headline(table: Table, width: int) -> str:
-    """A table with what is the same in all rows said once, the numbers that fit into `width` (those that the table
-    calls `first` before others), at most `ROWS` rows, and what is left out."""
-    rows = table.rows[:ROWS]
+    """Return a table with what is the same in all rows said once, the numbers that fit into `width` (those that the
+    table calls `first` before others), at most `ROWS` rows, and what is left out."""
+    rows, numeric = table.rows[:ROWS], table.numeric
     every = range(len(table.columns))
-    words = [i for i in every if all(isinstance(row.cells[i], str) for row in table.rows)]
+    words = [i for i in every if not numeric[i]]
     same = [i for i in constant(table) if i in words]
     widths = [max(cell_len(one_line(str(text))) for text in _column(table, i)) for i in every]
     shown = [i for i in words if i not in same]
@@ -92,7 +90,7 @@ def headline(table: Table, width: int) -> str:
         [
             *wrapped(one_line(table.title), width),
             *wrapped("; ".join(f"{table.columns[i]}: {one_line(str(rows[0].cells[i]))}" for i in same), width),
-            in_columns([names, *cells], [i not in words for i in shown]),
+            in_columns([names, *cells], [numeric[i] for i in shown]),
             *_below(table, len(table.rows) - len(rows), shown, left_out, width),
         ]
     )
@@ -103,19 +101,19 @@ def _column(table: Table, i: int) -> list[object]:
 
 
 def _wanted(table: Table, words: Sequence[int]) -> list[int]:
-    """The columns of numbers: those that the table calls `first`, then the others."""
+    """Return the columns of numbers: those that the table calls `first`, then the others."""
     first = [table.columns.index(name) for name in table.first if name in table.columns]
     return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
 
 
 def _needed(table: Table, wanted: Sequence[int]) -> list[int]:
-    """The columns of numbers up to the first of estimates, without which a table says nothing."""
+    """Return the columns of numbers up to the first of estimates, without which a table says nothing."""
     known = [any(isinstance(cell, Number) for cell in _column(table, i)) for i in wanted]
     return list(wanted[: known.index(True) + 1 if True in known else 1])
 
 
 def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
-    """The widths of columns, those of names among `shown` narrowed, widest first, until they fit into `width`."""
+    """Narrow the columns of names among `shown`, widest first, until they fit into `width`."""
     folded = list(widths)
     for i in sorted(shown, key=lambda i: -widths[i]):
         over = sum(folded[j] + _GAP for j in shown) - width
@@ -125,20 +123,15 @@ def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: in
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
-    """A row of a table as lines: what is wider than its column goes on below, if it can after a mark in a name."""
+    """Split a row into lines: what is wider than its column goes on below, if it can after a mark in a name."""
     parts = [_filled(re.split(r"(?<=[-/@_:, ])", one_line(cell)), w) for cell, w in zip(cells, widths, strict=True)]
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
-    """What is not shown of a table."""
-    noted = any(
-        isinstance(cell, Number) and cell.note for row in table.rows[:ROWS] for cell in (row.cells[i] for i in shown)
-    )
-    lacking = [
-        f"{more} more {for_one(more, 'rows')}" if more else "",
-        *dict.fromkeys(left_out),
-        "footnotes" if noted else "",
-    ]
-    if any(lacking):
-        yield from wrapped(f"Not shown here: {'; '.join(filter(None, lacking))}.", width)
+    """Yield what is not shown of a table."""
+    noted = any(isinstance(cell, Number) and cell.note for i in shown for cell in _column(table, i))
+    rows = f"{more} more {for_one(more, 'rows')}" if more else ""
+    lacking = [*filter(None, [rows, *dict.fromkeys(left_out), "footnotes" if noted else ""])]
+    if lacking:
+        yield from wrapped(f"Not shown here: {'; '.join(lacking)}.", width)

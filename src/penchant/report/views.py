@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,31 +13,16 @@ from penchant.errors import undirected
 from penchant.records import Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
-from penchant.report.references import POINT, Reference, cited
+from penchant.report.references import POINT, Reference, cited, prose
 from penchant.report.sections import Placed
-from penchant.report.tables import Cell, Number, P, Table
+from penchant.report.tables import Cell, Number, P, Table, with_minus
 
 ASSETS = Path(__file__).parent / "assets"
 
 
-class Signatures:
-    """The distinct signatures of a page, which rows refer to by number."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int | None:
-        if not text:
-            return None
-        if text not in self._numbers:
-            self._numbers[text] = len(self.texts)
-            self.texts.append(text)
-        return self._numbers[text]
-
-
-def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str, Any]:
-    """The template variables of one section; `name` is its id in the page."""
+def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[str, Any]:
+    """Return the template variables of one section; `name` is its id in the page. `signatures` numbers those of the
+    page, which rows refer to."""
     section, results = placed.section, placed.results
     tables, between = placed.estimates(), placed.compared()
     views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
@@ -69,8 +53,7 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
 
 
 def cautions(results: Sequence[Result]) -> list[str]:
-    """The cautions of several results, each once, preceded by the models it is about unless it is about all.
-    Those about all come first."""
+    """Return the cautions of several results, each once, those about all first, the others after their models."""
     models: dict[str, list[str]] = {}
     for result in results:
         for caution in dict.fromkeys(result.cautions):
@@ -79,9 +62,8 @@ def cautions(results: Sequence[Result]) -> list[str]:
     return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in ordered]
 
 
-def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
-    numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
-    marks = table.footnotes()
+def _table_view(table: Table, name: str, signatures: dict[str, int]) -> dict[str, Any]:
+    numeric, marks = table.numeric, table.footnotes()
     rows = []
     above: tuple[Cell, ...] = ()
     for row in table.rows:
@@ -96,7 +78,8 @@ def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, An
             mark = marks.get(cell.note, "") if isinstance(cell, Number) else ""
             shown = {"head": _signed(head, cell), "tail": _signed(tail, cell), "mark": mark}
             cells.append({**shown, "numeric": numeric[i], "same": same})
-        rows.append({"cells": cells, "signature": signatures.number(row.signature)})
+        number = signatures.setdefault(row.signature, len(signatures)) if row.signature else None
+        rows.append({"cells": cells, "signature": number})
         above = row.cells
     return {
         "id": name,
@@ -110,8 +93,7 @@ def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, An
 
 
 def _signed(text: str, cell: Cell) -> str:
-    """The text with a minus sign instead of a hyphen before digits, if the cell is a number."""
-    return re.sub(r"-(?=\d)", "−", text) if isinstance(cell, Number | P) else text
+    return with_minus(text) if isinstance(cell, Number | P) else text
 
 
 def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, Any]:
@@ -126,9 +108,6 @@ def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, 
     }
 
 
-_MARKS = re.compile(r"\[(?P<keys>@[^\]]+)\]|`(?P<code>[^`]+)`")
-
-
 def _paragraph(paragraph: str, references: Mapping[str, Reference]) -> dict[str, Any]:
     text, *points = (list(_prose(part, references)) for part in paragraph.split(POINT))
     return {"text": text, "points": points}
@@ -136,19 +115,15 @@ def _paragraph(paragraph: str, references: Mapping[str, Reference]) -> dict[str,
 
 def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict[str, str]]:
     """Split a paragraph into text, code in backticks, and links to the references it cites."""
-    at = 0
-    for match in _MARKS.finditer(paragraph):
-        yield {"text": paragraph[at : match.start()]}
-        at = match.end()
-        if match["code"]:
-            yield {"text": match["code"], "code": "yes"}
-            continue
-        keys = [key.strip().removeprefix("@") for key in match["keys"].split(";")]
+    for text, code, keys in prose(paragraph):
+        yield {"text": text}
+        if code:
+            yield {"text": code, "code": "yes"}
         for i, key in enumerate(keys):
             yield {"text": "; " if i else "("}
             yield {"text": references[key].short, "key": key}
-        yield {"text": ")"}
-    yield {"text": paragraph[at:]}
+        if keys:
+            yield {"text": ")"}
 
 
 @cache

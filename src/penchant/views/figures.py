@@ -91,15 +91,16 @@ class Forest:
         lines = list(together(found, self.at))
         if not lines:
             return []
-        marks = [source.model for source in found] if self.marks == "model" else _levels(lines, self.marks)
+        levels = (_field(line, self.marks) for line in lines)
+        marks = [source.model for source in found] if self.marks == "model" else list(dict.fromkeys(levels))
         return [self._chart(lines, marks, text.get("figures", self.name, "axis"))]
 
     def _chart(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         if not self.panel:
             return self._plot(lines, marks, axis)
-        parts = {
-            level: [line for line in lines if _field(line, self.panel) == level] for level in _levels(lines, self.panel)
-        }
+        parts: dict[str, list[Line]] = {}
+        for line in lines:
+            parts.setdefault(_field(line, self.panel), []).append(line)
         plots = [self._plot(part, marks, axis).properties(title=level) for level, part in parts.items()]
         return alt.concat(*plots, columns=2)
 
@@ -145,10 +146,6 @@ def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _field(line: Line, name: str) -> str:
     return line.model if name == "model" else str(line[name])
-
-
-def _levels(lines: Sequence[Line], name: str) -> list[str]:
-    return list(dict.fromkeys(_field(line, name) for line in lines))
 
 
 def interval_layers(

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
-from penchant.views.figures import Drawn
+from penchant.views.figures import figure
 from penchant.wording.templates import Text
 
 Point: TypeAlias = Mapping[str, Any]
@@ -74,15 +74,13 @@ class Scatter:
         if not every:
             return []
         own = text.below("figures", self.name)
-        plots = [
-            self._plot(
-                panel, self._axes(panel.points if self.apart else every, own), COLOURS[number % len(COLOURS)]
-            ).properties(title=panel.title)
-            for number, panel in enumerate(panels)
-            if panel.points
-        ]
-        chart = alt.concat(*plots, columns=2)
-        return Drawn(self.name, lambda results, text: chart, self.picks, self.numbers or None).draw(results, text)
+        plots = []
+        for number, panel in enumerate(panels):
+            if panel.points:
+                axes = self._axes(panel.points if self.apart else every, own)
+                plot = self._plot(panel, axes, COLOURS[number % len(COLOURS)])
+                plots.append(plot.properties(title=panel.title))
+        return [figure(self.name, alt.concat(*plots, columns=2), text, self.picks, self.numbers or None)]
 
     def _axes(self, points: Sequence[Point], text: Text) -> list[_Axis]:
         return [_Axis(name, text.get(key), _ends(points, name)) for key, name in (("x", self.x), ("y", self.y))]
@@ -147,15 +145,13 @@ def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
     encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends
     mark = {"strokeDash": [4, 4], "color": FAINT} if line.dashed else {"strokeWidth": 2, "color": colour}
     along = [{x: end, y: line.at(end, line.slope)} for end in ends]
-    layers = [alt.Chart(alt.InlineData(along)).mark_line(**mark, clip=True, aria=False).encode(**encoded)]
-    if math.isfinite(line.low):
-        band = [
-            {x: at, y: line.at(at, line.low), "to": line.at(at, line.high)}
-            for at in (ends[0], line.through[0], ends[1])
-        ]
-        area = alt.Chart(alt.InlineData(band)).mark_area(opacity=0.15, color=colour, clip=True, aria=False)
-        layers.insert(0, area.encode(**encoded, y2="to:Q"))
-    return layers
+    drawn = alt.Chart(alt.InlineData(along)).mark_line(**mark, clip=True, aria=False).encode(**encoded)
+    if not math.isfinite(line.low):
+        return [drawn]
+    across = (ends[0], line.through[0], ends[1])
+    band = [{x: at, y: line.at(at, line.low), "to": line.at(at, line.high)} for at in across]
+    area = alt.Chart(alt.InlineData(band)).mark_area(opacity=0.15, color=colour, clip=True, aria=False)
+    return [area.encode(**encoded, y2="to:Q"), drawn]
 
 
 def _encoded(axes: Sequence[_Axis]) -> dict[str, Any]:

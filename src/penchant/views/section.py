@@ -52,7 +52,9 @@ def section(views: Views, text: Text) -> Section:
         return tables.tables(views.tables, sources(results), views.words(text, results))
 
     def differences(comparison: pl.DataFrame) -> list[Table]:
-        words = _of_difference(text.given(**views.compared_facts(comparison)), comparison)
+        words = text.given(**views.compared_facts(comparison), rows=comparison)
+        for signature in comparison["signature"].head(1):
+            words = words.given(signature=Signature.parse(signature))
         return tables.tables(views.compared, compared(comparison), words)
 
     def drawn(results: Sequence[Result]) -> list[Figure]:
@@ -69,9 +71,3 @@ def section(views: Views, text: Text) -> Section:
 
     title, question = text.get("title"), text.get("question")
     return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=said)
-
-
-def _of_difference(text: Text, comparison: pl.DataFrame) -> Text:
-    given = text.given(rows=comparison)
-    signatures = comparison["signature"].head(1)
-    return given.given(signature=Signature.parse(signatures[0])) if len(signatures) else given

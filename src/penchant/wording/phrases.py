@@ -1,8 +1,7 @@
 """Codes with parameters for how a number was made and what must be known of it; their words are in catalogues.
 
-Code reads codes and parameters and never their words. Those of penchant's own statistics are in `methods.yaml` and
-`notes.yaml` beside this file; those of an instrument, whose codes begin with the name of its folder and a point, are in
-its `text.yaml`, under `methods` and `notes`.
+Those of penchant's own statistics are in `methods.yaml` and `notes.yaml` beside this file. Those of an instrument begin
+with the name of its folder and a point, and are in its `text.yaml`, under `methods` and `notes`.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Phrase:
         return f"{type(self).__name__}({self.code!r}{params})"
 
     def __str__(self) -> str:
-        return _words(self)
+        return _written(self)
 
     def json(self) -> str:
         """Return the phrase as compact JSON, which `read` takes back."""
@@ -165,14 +164,13 @@ def shape(phrase: Phrase) -> tuple[object, ...]:
 
 
 def spanning(phrases: Sequence[Phrase], between: str) -> str:
-    """Return the words of phrases of one shape, each number as a range where it differs: "3–5" between which stands
-    `between`."""
-    return _words(_spanned(phrases, between))
+    """Return the words of phrases of one shape, each number that differs as a range, `between` between its ends."""
+    return str(_spanned(phrases, between))
 
 
-def together(groups: Sequence[Notes], between: str = "–") -> str:
+def together(groups: Sequence[Notes]) -> str:
     """Return the words of several lists of notes that differ in their numbers only as one."""
-    return "; ".join(spanning(alike, between) for alike in zip(*groups, strict=True))
+    return "; ".join(spanning(alike, "–") for alike in zip(*groups, strict=True))
 
 
 def _spanned(phrases: Sequence[Phrase], between: str) -> Phrase:
@@ -198,11 +196,7 @@ def _shape(value: Any) -> object:
         return shape(value)
     if isinstance(value, list):
         return tuple(map(_shape, value))
-    return None if _is_number(value) else value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return None if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 # Catalogues
@@ -240,20 +234,6 @@ def _written(phrase: Phrase) -> str:
     return filled(_entry(phrase)["text"], phrase.params)
 
 
-def _words(phrase: Phrase) -> str:
-    return _written.__wrapped__(phrase) if _has_span(phrase) else _written(phrase)
-
-
-def _has_span(phrase: Phrase) -> bool:
-    return any(_spans(value) for value in phrase.params.values())
-
-
-def _spans(value: object) -> bool:
-    if isinstance(value, list):
-        return any(map(_spans, value))
-    return isinstance(value, Span) or (isinstance(value, Phrase) and _has_span(value))
-
-
 def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
     """Yield the catalogue, code, text and cited works of every method and note that is known."""
     for catalogue in ("methods", "notes"):
@@ -278,4 +258,6 @@ def _unplain(value: Any) -> Any:
 def _jsonable(value: object) -> object:
     if isinstance(value, Phrase):
         return {"of": value.catalogue, **value.plain()}
+    if isinstance(value, Span):
+        return {"values": value.values, "between": value.between}
     raise TypeError(f"{type(value).__name__} is no parameter of a phrase")

@@ -24,14 +24,20 @@ def document(path: Path) -> dict[str, Any]:
     return found or {}
 
 
+def common(name: str) -> dict[str, Any]:
+    """Return a catalogue of this folder, such as "columns"."""
+    return document(Path(__file__).with_name(f"{name}.yaml"))
+
+
 def filled(text: str, params: Mapping[str, Any]) -> str:
     """Return a text with its placeholders filled in. Raises jinja2's UndefinedError for one that has no value."""
-    return _template(text).render(params)
+    return parsed(text).render(params)
 
 
+@cache
 def parsed(text: str) -> Template:
     """Return a text as a template. Raises jinja2's TemplateSyntaxError."""
-    return _template(text)
+    return _environment().from_string(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,22 +118,13 @@ def named(names: Sequence[object], most: int = 5) -> str:
 
 
 @cache
-def _template(text: str) -> Template:
-    return _environment().from_string(text)
-
-
-@cache
 def _environment() -> Environment:
     from jinja2 import Environment, StrictUndefined
 
     found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
-    found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
+    found.filters |= {"f": format, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
     found.filters |= {"of_all": _of_all, "listed": listed, "named": named, "literal": literal}
     return found
-
-
-def _formatted(value: Any, form: str) -> str:
-    return format(value, form)
 
 
 def _counted(n: Any, noun: str) -> str:

@@ -1,20 +1,24 @@
-"""Tables that the owner gives: texts on a declared scale, practice items, and items that show attention."""
+"""From a target to a task: what instruments, or a table, ask of people, with what the owner adds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from penchant.errors import DataError, MethodError
 from penchant.numerals import numeral
-from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task
+from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task, Wishes
+from penchant.reading import read_text
 from penchant.spellings import as_named
 from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_rows
 
+Judge = Callable[[str, Wishes], Task | None]
+_LONGEST = 1 << 20
+"""The most bytes of instructions."""
 _MOST = 9
 """The most points of a scale, which have a key each."""
 _LARGEST = 1_000_000
@@ -22,9 +26,63 @@ _LARGEST = 1_000_000
 _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the owner adds to a task."""
+
+    instructions: Path | None = None
+    practice: Path | None = None
+    attention: Path | None = None
+    repeat: float = 0.05
+    breaks: int = 50
+    seed: int = 0
+
+
+def share(text: str) -> float:
+    """Read a share between 0 and 1, as 5% or 0.05. Raises MethodError."""
+    number, percent, rest = text.strip().partition("%")
+    value = numeral(number)
+    value = -1 if value is None else value / (100 if percent else 1)
+    if rest or not 0 <= value <= 1:
+        raise MethodError(f"'{text}' is no share", where="--repeat", hint="such as 5% or 0.05")
+    return value
+
+
+def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
+    """Return the task of a target: of its texts where a column is named, else what the first instrument makes of it
+    that knows it. Raises DataError, MethodError or StudyError."""
+    task = _task(target, wishes, judges)
+    if not task.items:
+        raise DataError("holds nothing to judge", file=target)
+    practice = _declared(given.practice, task, "practice") if given.practice else ()
+    attention = _declared(given.attention, task, "attention") if given.attention else ()
+    told = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
+    items = (*task.items, *practice, *attention)
+    return replace(task, items=items, instructions=told, repeat=given.repeat, breaks=given.breaks, seed=given.seed)
+
+
+def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> Task:
+    for_pairs = wishes.columns or wishes.per_group
+    told = "--good, --bad, --group, --id and --per-group are for pairs"
+    if wishes.column and for_pairs:
+        raise MethodError(told, hint="leave out --column")
+    if wishes.column:
+        return _texts_task(Path(target), wishes)
+    if wishes.scale:
+        raise MethodError("--scale is for a table of texts", hint="name their column with --column")
+    found = (judge(target, wishes) for judge in judges)
+    task = next((task for task in found if task is not None), None)
+    if task is None:
+        hint = "name a result directory of cloze, a table of pairs, a set of value statements, or a table with --column"
+        raise MethodError("is nothing that people can judge", where=target, hint=hint)
+    if for_pairs and not task.has_pairs:
+        raise MethodError(told, where=target, hint="leave them out")
+    return task
+
+
 def scale_points(text: str) -> tuple[Point, ...]:
-    """A scale as it is declared: "1-7", or its points separated by commas, each a number with a name if it has one, as
-    in "1=bad,2,3=good", or names alone, "no,perhaps,yes", which are numbered. Raises MethodError."""
+    """Read a scale: "1-7", or its points separated by commas, each a number with a name if it has one, as in
+    "1=bad,2,3=good", or names alone, "no,perhaps,yes", which are numbered. Raises MethodError."""
     whole = _RANGE.fullmatch(text)
     if whole:
         first, last = int(whole[1]), int(whole[2])
@@ -56,26 +114,27 @@ def _number(text: str) -> float | None:
     return None if number is None or abs(number) > _LARGEST else float(number)
 
 
-def texts_task(path: Path, column: str, scale: str, question: str) -> Task:
-    """A task of the texts in a column of a table; the other columns come back with the judgements. Raises DataError or
-    MethodError."""
+def _texts_task(path: Path, wishes: Wishes) -> Task:
+    """Return a task of the texts in a column of a table; the other columns come back with the judgements."""
     rows = read_rows(path)
-    points = scale_points(scale or "1-5")
+    points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)
     if reserved:
         told = f"the table of judgements has a column '{min(reserved)}' of its own"
         raise DataError(told, file=path, hint="give the column another name")
-    items = []
-    for row in rows:
-        text = _cell(row, column, path)
-        key = {name: "" if cell is None else str(cell) for name, cell in row.values.items()}
-        items.append(Question(key=key, text=text))
-    return Task(path.stem, "scale", question or "How do you rate this?", tuple(items), points)
+    items = tuple(
+        Question(
+            {name: "" if cell is None else str(cell) for name, cell in row.values.items()},
+            _cell(row, wishes.column, path),
+        )
+        for row in rows
+    )
+    return Task(path.stem, "scale", wishes.question or "How do you rate this?", items, points)
 
 
-def declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
-    """Practice or attention items of a task: the columns `text`, `right` and, if wanted, `word` (a part of the text to
-    be marked) and `why`; for choices `good`, `bad` and `why`. Raises DataError."""
+def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
+    """Yield practice or attention items of a task: the columns `text`, `right` and, if wanted, `word` (a part of the
+    text to be marked) and `why`; for choices `good`, `bad` and `why`."""
     for row in read_rows(path):
         why = str(row.values.get("why") or "")
         if task.kind == "choice":
