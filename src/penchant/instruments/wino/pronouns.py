@@ -34,14 +34,14 @@ class Difference:
         return "male" if self.pronouns[0][0] in MALE else "female"
 
     def named(self) -> str:
-        """The pronouns, the male ones first, such as "he/she" or "he/she, his/her"."""
+        """Return the pronouns, the male ones first, such as "he/she" or "he/she, his/her"."""
         ordered = (pair if self.gender == "male" else pair[::-1] for pair in self.pronouns)
         return ", ".join("/".join(pair) for pair in ordered)
 
 
 def difference(first: str, second: str) -> Difference | str:
-    """Where two sentences differ, if it is in pronouns of one form each, male in one sentence and female in the other;
-    else why they are no such pair."""
+    """Return where two sentences differ, if it is in pronouns of one form each, male in one sentence and female in the
+    other; else why they are no such pair."""
     parts = [list(_PART.finditer(text)) for text in (first, second)]
     if len(parts[0]) != len(parts[1]):
         return "they differ in more than pronouns"
