@@ -47,10 +47,8 @@ from penchant.instruments.amplification.estimates import (
     amplification_estimates,
 )
 from penchant.instruments.amplification.instrument import AMPLIFICATION
-from penchant.instruments.amplification.probe import Amplification
-from penchant.instruments.amplification.rows import MOST, by_word, furthest
-from penchant.instruments.amplification.texts import texts_of
-from penchant.instruments.amplification.views import verdict
+from penchant.instruments.amplification.probe import Amplification, texts_of
+from penchant.instruments.amplification.views import MOST, by_word, furthest, verdict
 from penchant.instruments.comparison import difference
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.templates import SD, SHARE
