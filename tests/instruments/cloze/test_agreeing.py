@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from answers import Answer
 from given_notes import known, told
-from penchant.instruments.cloze.agreeing import ALPHA, RAW
+from penchant.instruments.cloze.raters import ALPHA, RAW
 from penchant.instruments.cloze.scale import POINTS
 from penchant.report.tables import Number, Row, Table
 from penchant.wording.phrases import Notes, in_words
