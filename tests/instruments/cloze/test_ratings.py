@@ -14,10 +14,10 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 
 import penchant as pc
 from answers import Answer, refused
+from builders import write_study
 from penchant.errors import DataError
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.probe import Cloze
@@ -110,9 +110,7 @@ def study(zoo: Zoo, tmp_path: Path) -> Callable[..., Path]:
 
     def write(**parameters: Any) -> Path:
         cloze = {"data": "mine", "k": 12, "resamples": 100, "draws": 10, **parameters}
-        content = {"study": "tiny", "models": [str(zoo("bert"))], "probes": [{"cloze": cloze}]}
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
-        return tmp_path / "study.yaml"
+        return write_study(tmp_path / "study.yaml", [zoo("bert")], {"cloze": cloze})
 
     return write
 

@@ -138,8 +138,8 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
                         hint="name more text, or remove the contrast",
                     )
         session.expect(sum(len(self.texts_of(item)) for item in kept), inputs=2)
-        told = (*_leaks(read), *self._of_text(read, counted))
-        return Measured(scored(kept, counts, session.scorer), (*cautions, *map(str, told)))
+        cautions = (*cautions, *_leaks(read), *self._of_text(read, counted))
+        return Measured(scored(kept, counts, session.scorer), cautions)
 
     def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> Counted:
         """Return the counts of a text, which models may share."""

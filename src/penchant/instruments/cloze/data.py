@@ -229,7 +229,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
     return tuple(sentences)
 
 
-def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[str]:
+def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[Note | str]:
     """Yield cautions about the expected points of a test set, whose column is called so: dates, and for every group
     whose sentences call for both ends of the scale the rows of the rarer sign."""
     cells = (row.values.get(column) for row in read_rows(test_set.path))
@@ -244,7 +244,7 @@ def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: s
             rare, side = (below, "below") if len(below) <= len(above) else (above, "above")
             counts = {"below": len(below), "above": len(above)}
             rows = first_of(rare, _NAMED)
-            yield str(Note("cloze.both-ends", group=group, column=column, **counts, side=side, rows=rows))
+            yield Note("cloze.both-ends", group=group, column=column, **counts, side=side, rows=rows)
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from penchant.instruments.cloze.cautions import SHOWN, turns
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, SHOWN, turns
 from penchant.instruments.cloze.raters import ALPHA, SAMPLED
 from penchant.instruments.comparison import difference
 from penchant.records import Result

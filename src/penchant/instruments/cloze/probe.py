@@ -16,7 +16,6 @@ from penchant.engine.scorer import Filler, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.cloze.cautions import cloze_cautions, turning
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
@@ -28,7 +27,7 @@ from penchant.instruments.cloze.data import (
     read_cloze,
     read_lexicon,
 )
-from penchant.instruments.cloze.estimates import EVERYTHING, cloze_estimates, measured
+from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured, turning
 from penchant.instruments.cloze.raters import doubtful_raters, little
 from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
 from penchant.instruments.cloze.scale import Scale, unnamed
@@ -44,6 +43,7 @@ from penchant.records import Estimate
 from penchant.spellings import canonical
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 FILL = "fill"
 SUMS = ("lp", "pll", "pll-word-l2r")
@@ -163,24 +163,27 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         else:
             texts = ((text, sentence.item.place) for sentence in kept for text in whole(sentence))
             predictions = list(self._weighed(session, kept, [lists[sentence.item.id] for sentence in kept], texts))
-        cautions += (unnamed(test_set.description, test_set.path),) if test_set.scale == Scale() else ()
-        for paths, columns in self._rating_tables(session.base):
-            cautions += tuple(without_rating(paths, columns))
-        cautions += tuple(name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"))
-        cautions += tuple(repeated_rows(((s.item.texts["text"], s.item.place) for s in kept), "sentences"))
-        cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
+        cautions = (
+            *cautions,
+            *([unnamed(test_set.description, test_set.path)] if test_set.scale == Scale() else []),
+            *(told for tables in self._rating_tables(session.base) for told in without_rating(*tables)),
+            *name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"),
+            *repeated_rows(((sentence.text, sentence.item.place) for sentence in kept), "sentences"),
+            *doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))),
+        )
         return Measured(self._table(kept, predictions, valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Return mean β, δ and rated mass by group, and their sensitivity to the ratings."""
         return cloze_estimates(measured.items, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Return cautions about predictions that nobody rates, raters who agree little, and what turns on
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
+        """Yield cautions about raters who agree little, predictions that nobody rates, and what turns on
         `renormalise`."""
-        of_raters = *little(estimates), *doubtful_raters(measured.items)
-        of_words = *cloze_cautions(measured.items, self), *turning(estimate.row() for estimate in estimates)
-        return map(str, (*of_raters, *of_words))
+        yield from little(estimates)
+        yield from doubtful_raters(measured.items)
+        yield from cloze_cautions(measured.items, self)
+        yield from turning(estimate.row() for estimate in estimates)
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

@@ -202,13 +202,13 @@ def little(estimates: Sequence[Estimate]) -> Iterator[Note]:
             yield Note("cloze.little-agreement", alpha=found.value, words=found.n, least=TENTATIVE)
 
 
-def doubtful_raters(items: pl.DataFrame) -> Iterator[str]:
+def doubtful_raters(items: pl.DataFrame) -> Iterator[Note | str]:
     """Yield cautions about raters whose ratings run against the others', and about those who judged few of the words.
     Results number raters in the order of their names, which stay in the file of ratings."""
     said = by_word(items)
     correlations = each_with_others(list(said.values()))
     for told in opposed(dict(sorted(correlations.items())), "words", lambda rater: f"rater {rater + 1}"):
-        yield str(Note("cloze.opposed", said=told))
+        yield Note("cloze.opposed", said=told)
     few = newcomers(_numbers(said), len(said), "words")
     if few:
         yield few

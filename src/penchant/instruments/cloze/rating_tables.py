@@ -141,17 +141,17 @@ def _of_other_texts(
         yield DataError(told, file=path, line=min(changed.values()), field="text", hint=hint)
 
 
-def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:
-    """Return what must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
+def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> Iterator[Note | str]:
+    """Yield what must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
     tables = [(path, table) for path in paths if (table := _of_table(path, columns)[0])]
     named = rating_columns(columns)
     cells = [row.values.get(column) for path, _ in tables for row in read_rows(path) for column in named]
-    told = [f"among the ratings {dates}" for dates in dates_of_half(cells)]
+    yield from (f"among the ratings {dates}" for dates in dates_of_half(cells))
     rows = [row for _, table in tables for _, row in table]
     empty = sum(row.rating is None for row in rows)
     if empty:
-        told.append(str(Note("cloze.empty-ratings", have=empty, of=len(rows))))
-    return [*told, *counted_apart((row.rater for row in rows if row.rater), "raters")]
+        yield Note("cloze.empty-ratings", have=empty, of=len(rows))
+    yield from counted_apart((row.rater for row in rows if row.rater), "raters")
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:

@@ -81,7 +81,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     for result in results:
         for id_, text, words, sources in result.items.select("id", "text", "words", "sources").iter_rows():
             for spelled, source in zip(words, sources, strict=True):
-                if source not in kinds_to_rate or (source == UNRATED and not is_word(spelled)):
+                if source not in kinds_to_rate or not _can_be_rated(spelled, source):
                     continue
                 word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
                 rows[id_, word] = {
@@ -97,6 +97,10 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     in_order = sorted(rows.values(), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"]))
     columns = ("sentence", "text", "word", "filled", "scale", "rater", "rating")
     return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))
+
+
+def _can_be_rated(word: str, source: str) -> bool:
+    return source != PIECE and (source != UNRATED or is_word(word))
 
 
 def _scale(results: Sequence[Result]) -> str:
@@ -147,7 +151,7 @@ def not_to_rate(results: Sequence[Result]) -> int:
             for result in results
             for id_, words, sources in result.items.select("id", "words", "sources").iter_rows()
             for word, source in zip(words, sources, strict=True)
-            if source == PIECE or (source == UNRATED and not is_word(word))
+            if not _can_be_rated(word, source)
         }
     )
 
@@ -158,15 +162,11 @@ def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
     without: dict[str, list[str]] = {}
     for result in results:
         for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
-            pairs = zip(words, sources, strict=True)
-            if not any(source != PIECE and (source != UNRATED or is_word(word)) for word, source in pairs):
+            if not any(map(_can_be_rated, words, sources)):
                 without.setdefault(id_, []).append(result.signature["model"])
     for id_, models in without.items():
-        whose = (
-            ""
-            if len(models) == len(results)
-            else f" among what {listed(models)} {'predicts' if len(models) == 1 else 'predict'}"
-        )
+        verb = "predicts" if len(models) == 1 else "predict"
+        whose = "" if len(models) == len(results) else f" among what {listed(models)} {verb}"
         yield f"{id_} has no word to rate{whose}: reword it, or it is left out of the means"
 
 

@@ -11,8 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.cloze.cautions import unrated_words, without_beta
-from penchant.instruments.cloze.estimates import EVERYTHING, LEFT_OUT, MEASURES, MOVED, OVER_ALL, PER_RATED, SCALES
+from penchant.instruments.cloze.estimates import (
+    EVERYTHING,
+    LEFT_OUT,
+    MEASURES,
+    MOVED,
+    OVER_ALL,
+    PER_RATED,
+    SCALES,
+    unrated_words,
+    without_beta,
+)
 from penchant.instruments.cloze.leaning import leaning
 from penchant.instruments.cloze.raters import ALPHA, RAW, SAMPLED, Judged, by_word
 from penchant.instruments.cloze.scale import ends_of

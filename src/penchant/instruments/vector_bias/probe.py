@@ -145,10 +145,10 @@ class VectorBias(VectorBiasSettings, Probe):
         present = list(cells(items, self))
         respelt = [word for word, entry in known.items() if entry != small[word]]
         cautions = (
-            *map(str, lost_words(present, model.name)),
+            *lost_words(present, model.name),
             *told_respelt(respelt, len(words), "stimuli", model.name),
+            *(told for category in categories for told in category.cautions()),
         )
-        cautions += tuple(told for category in categories for told in category.cautions())
         return Measured(with_numbers(items, present, self), cautions)
 
     def _rows(self, category: Category, model: StaticVectors, known: Mapping[str, str]) -> Iterator[dict[str, object]]:

@@ -30,6 +30,7 @@ from penchant.instruments.wino.gender_data import (
 from penchant.instruments.wino.settings import PronounSettings, WinoBiasSettings, WinogenderSettings
 from penchant.records import Estimate, Item, Signature
 from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 D = TypeVar("D", WinoBiasPairs, WinogenderItems)
 
@@ -147,9 +148,9 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
         for how in self.normalisations():
             yield from bias_estimates.bias_estimates(measured.items, how, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
         """Return cautions about unequal token lengths and a strong leaning to one gender."""
-        return map(str, bias_estimates.bias_cautions(measured.items, estimates))
+        return bias_estimates.bias_cautions(measured.items, estimates)
 
 
 class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
@@ -202,6 +203,6 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         for how in self.normalisations():
             yield from gender_estimates.gender_estimates(measured.items, how, self.shares, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
         """Return cautions about unequal token lengths, and about ties."""
-        return map(str, gender_estimates.gender_cautions(measured.items))
+        return gender_estimates.gender_cautions(measured.items)

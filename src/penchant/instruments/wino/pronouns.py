@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 FORMS = (
@@ -58,10 +57,5 @@ def difference(first: str, second: str) -> Difference | str:
     unlike = next((pair for pair in ordered if pair not in FORMS), None)
     if unlike is not None:
         return f"their pronouns '{unlike[0]}' and '{unlike[1]}' are of different forms"
-    return Difference(*_spans(apart), tuple(pronouns))
-
-
-def _spans(
-    apart: Sequence[tuple[re.Match[str], re.Match[str]]],
-) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    return tuple(a.span() for a, _ in apart), tuple(b.span() for _, b in apart)
+    first_spans, second_spans = (tuple(match.span() for match in side) for side in zip(*apart, strict=True))
+    return Difference(first_spans, second_spans, tuple(pronouns))
