@@ -551,8 +551,8 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     masses = [str(row.cells[-1]).split()[0] for row in table.rows]
     assert masses == ["0.50", "0.10", "too"]  # of two sentences there is no mean to show
     assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
-    rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
-    assert str(Note("cloze.little-rated", renormalise=False)) in result(items(rows)).cautions
+    less: Rows = [("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)]), rows[1]]
+    assert str(Note("cloze.little-rated", renormalise=False)) in result(items(less)).cautions
     assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == (NOT_JUDGED,)
 
 
@@ -1189,9 +1189,10 @@ def awkward() -> list[pc.Result]:
         ("first & <early>", -1, [("thou", 0.4, -1.0), ("ye", 0.1 + 0.05 * i, 0.25), ("x", 0.1, None)]) for i in range(4)
     ]
     same: Rows = [("first & <early>", -1, [("you", 0.5, 1.0), ("thou's", 0.2, -0.75)]) for _ in range(4)]
-    spread.append(("modern", 1, [("you", 0.3, 1.0)]))
-    same.append(("modern", 1, [("zounds", 0.3, None)]))
-    named = (("alpha@1", spread), ("beta|two", same))
+    named: list[tuple[str, Rows]] = [
+        ("alpha@1", [*spread, ("modern", 1, [("you", 0.3, 1.0)])]),
+        ("beta|two", [*same, ("modern", 1, [("zounds", 0.3, None)])]),
+    ]
     return [result(items(rows, renormalise=True), model, renormalise="yes") for model, rows in named]
 
 

@@ -59,7 +59,7 @@ def result(
     }
     items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), renormalise=False)
     numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "renormalise": "no"}
-    numbers["scale"] = "−1 < +1"
+    numbers["scale"] = "old < new"
     probe = Cloze(data="mine", moved_share=0.1, draws=2, resamples=100)
     return probe.result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
 

@@ -187,9 +187,9 @@ def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Sc
         about = _about(contrast, attribute, counts[contrast.name])
         for side, member, template, text, group, word in attribute.sentences(contrast):
             places += [(text, word, (), attribute.place), (text, word, (group,), attribute.place)]
-            row = {"id": f"{contrast.name} {attribute.word} {member}: {template}", "template": template, "side": side}
-            label = contrast.labels["AB".index(side)]
-            rows.append({**about, **row, "label": label, "group_word": member, "sentence": text})
+            id_, label = f"{contrast.name} {attribute.word} {member}: {template}", contrast.labels["AB".index(side)]
+            own = {"id": id_, "template": template, "side": side, "label": label}
+            rows.append({**about, **own, "group_word": member, "sentence": text})
     scores = scorer.masked(places)
     for row, fill, prior in zip(rows, scores, scores, strict=True):
         row |= {"fill": fill.score, "prior": prior.score, "corrected": fill.score - prior.score}
@@ -199,16 +199,13 @@ def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Sc
 
 def _about(contrast: Contrast, attribute: Attribute, counts: GroupCounts) -> dict[str, Any]:
     word = attribute.word
-    return {
-        "contrast": contrast.name,
-        "kind": attribute.kind,
-        "word": word,
-        "control": contrast.control,
+    about = {"contrast": contrast.name, "kind": attribute.kind, "word": word, "control": contrast.control}
+    text = {
         **{f"count_{side.lower()}": counts.found[side, word] for side in "AB"},
         **{f"words_{side.lower()}": counts.total[side] for side in "AB"},
         **{f"sentences_{side.lower()}": counts.sentences[side] for side in "AB"},
-        "both": counts.both,
     }
+    return {**about, **text, "both": counts.both}
 
 
 # Texts of models ----------------------------------------------------------------------------------------------------

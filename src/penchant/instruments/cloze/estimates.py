@@ -53,7 +53,7 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     With `renormalise`, β is divided by the rated mass. Items without ratings get empty ones.
     """
     if "raters" not in items.columns:
-        none = [[[]] * len(probs) for probs in items["probs"]]
+        none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
         columns = {"raters": pl.List(pl.List(pl.Int32)), "ratings": pl.List(pl.List(pl.Float64))}
         items = items.hstack([pl.Series(name, none, kind) for name, kind in columns.items()])
     rows = []

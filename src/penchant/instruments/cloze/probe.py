@@ -218,8 +218,8 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
                         words.append(rating.word)
         lists = {}
         for sentence in asked:
-            words = reversed(candidates.get(sentence.item.id, []))
-            distinct = {canonical(filled(sentence.text, word, test_set.language)): word for word in words}
+            reverse = reversed(candidates.get(sentence.item.id, []))
+            distinct = {canonical(filled(sentence.text, word, test_set.language)): word for word in reverse}
             lists[sentence.item.id] = list(distinct.values())[::-1]
             if len(distinct) < 2:
                 raise DataError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 import polars as pl
 
@@ -32,7 +32,20 @@ from penchant.records import Estimate, Item, Signature
 from penchant.tables.places import listed
 from penchant.wording.phrases import Note
 
-D = TypeVar("D", WinoBiasPairs, WinogenderItems)
+
+class Read(Protocol):
+    """What the probes read: items, and what must be said of them."""
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """The items."""
+
+    @property
+    def cautions(self) -> Sequence[str]:
+        """What must be said of them."""
+
+
+D = TypeVar("D", bound=Read)
 
 
 class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
