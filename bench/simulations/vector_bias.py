@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 
 from penchant.instruments.comparison import difference as difference_of
 from penchant.instruments.vector_bias.cells import Cell
-from penchant.instruments.vector_bias.classifier import Space
-from penchant.instruments.vector_bias.differences import difference
-from penchant.instruments.vector_bias.estimates import NAMES, estimates, observed, resamples_of, smallest
-from penchant.instruments.vector_bias.measures import AGAINST, FIRST, Measure, Vectors, divergence, spearman
+from penchant.instruments.vector_bias.estimates import (
+    NAMES,
+    difference_from,
+    estimates,
+    observed,
+    resamples_of,
+    smallest,
+)
+from penchant.instruments.vector_bias.measures import AGAINST, FIRST, Measure, Space, Vectors, divergence, spearman
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import estimates_of, ranking_of
 from penchant.records import Estimate
@@ -143,7 +148,7 @@ def _two(n: int, c: int, apart: float, rng: np.random.Generator, seed: int) -> I
         draws = [cell.draws(measure, settings, resamples_of(measure, settings))[name] for cell in cells]
         empty = Estimate(difference_of(NAMES[measure]), float("nan"), 0)
         size = smallest(cells[0], measure, name)
-        gap = difference(empty, values[0] - values[1], draws[0] - draws[1], size, measure, settings)
+        gap = difference_from(empty, values[0] - values[1], draws[0] - draws[1], size, measure, settings)
         yield Trial((empty.measure,), gap, 0.0, null=True)
 
 

@@ -13,8 +13,8 @@ from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from penchant.instruments.wino import bias_estimates, gender_compare, gender_estimates
-from penchant.instruments.wino.bias import WinoBias
+from penchant.instruments.wino import bias_estimates, gender_estimates
+from penchant.instruments.wino.probe import WinoBias
 from penchant.stats.correlations import correlation, correlation_difference, slope
 from penchant.stats.intervals import t_mean
 
@@ -105,7 +105,7 @@ def _settings(seed: int) -> dict[str, Any]:
 def _means(occupations: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """Means over occupations: of log-odds, and of shares that are never, seldom or mostly one of three."""
     values = _SPREAD * rng.normal(size=occupations) + _NOISE / 2 * rng.normal(size=occupations)
-    shown = bias_estimates.LOG_ODDS, gender_estimates.MEAN, gender_compare.MEAN_DIFFERENCE
+    shown = bias_estimates.LOG_ODDS, gender_estimates.MEAN, gender_estimates.MEAN_DIFFERENCE
     yield Trial(shown, t_mean(values, noun="occupations", against=0), 0, null=True)
     shares = rng.binomial(4, rng.beta(1.5, 1.5, size=occupations)) / 4
     found = t_mean(shares, noun="occupations", bounds=(0, 1))
@@ -142,10 +142,10 @@ def _correlated(occupations: int, rho: float, rng: np.random.Generator, seed: in
     a, b = _WOMEN
     truth = rho / (10 * np.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))))
     found = slope(x, y, **settings)
-    yield Trial((gender_estimates.SLOPE, gender_compare.SLOPE_DIFFERENCE), found, truth, null)
+    yield Trial((gender_estimates.SLOPE, gender_estimates.SLOPE_DIFFERENCE), found, truth, null)
     other = y + 0.5 * rng.normal(size=occupations), y + 0.5 * rng.normal(size=occupations)
     gap = correlation_difference(x, *other, **settings)
-    yield Trial((gender_compare.PEARSON_DIFFERENCE,), gap, 0, null=True)
+    yield Trial((gender_estimates.PEARSON_DIFFERENCE,), gap, 0, null=True)
 
 
 def _all() -> Iterator[Simulation]:

@@ -42,8 +42,8 @@ from .instruments.values.probe import Values as Values
 from .instruments.values.survey import read_survey as read_survey
 from .instruments.values.synthetic import synthetic_survey as synthetic_survey
 from .instruments.vector_bias.probe import VectorBias as VectorBias
-from .instruments.wino.bias import WinoBias as WinoBias
-from .instruments.wino.gender import Winogender as Winogender
+from .instruments.wino.probe import WinoBias as WinoBias
+from .instruments.wino.probe import Winogender as Winogender
 from .models.load import LanguageModel as LanguageModel
 from .models.load import load as load
 from .models.load import load_tokenizer as load_tokenizer

@@ -54,7 +54,7 @@ def test_cloze_sentences(tmp_path_factory: pytest.TempPathFactory, names: dict[s
     expected = [(s.item.id, s.text, s.expected, s.item.labels) for s in read_cloze(plain).sentences]
     assert [(s.item.id, s.text, s.expected, s.item.labels) for s in read_cloze(named, names).sentences] == expected
     probe = pc.Cloze.model_validate({"data": "c.csv", "columns": names})
-    assert [s.text for s in probe.test_set([folder / "other"]).sentences] == [text for _, text, _, _ in expected]
+    assert [s.text for s in probe.read_set([folder / "other"]).sentences] == [text for _, text, _, _ in expected]
 
 
 @settings(max_examples=25, deadline=None)

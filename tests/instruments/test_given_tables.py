@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import yaml
 
 import penchant as pc
+from builders import refusal
+from penchant.errors import DataError
 from penchant.instruments.itemised import ItemProbe
 
 ROWS = {
@@ -30,6 +33,10 @@ ROWS = {
         )
     ],
 }
+PAIRS = [
+    {"pro": "[The cook] left as [he] was late.", "anti": "[The cook] left as [she] was late.", "type": 1},
+    {"pro": "The cook saw [the nurse] and fed [her].", "anti": "The cook saw [the nurse] and fed [him].", "type": 2},
+]
 STATISTICS = [{"occupation": "cook", "women": "40.5"}]
 SET = {"persons": {"female": ["she", "her sister"], "male": ["he", "his son"]}, "templates": ["PERSON saw the BLANK."]}
 
@@ -62,6 +69,24 @@ def test_templates_and_their_statistics(made: Callable[[Any], Any], tmp_path: Pa
     own, others = (pc.Winogender(**tables, shares=["women"]) for tables in (files, given))
     assert read(own) == read(others) != []
     assert own.read_set().women == others.read_set().women == {"women": {"cook": 40.5}}
+
+
+@pytest.mark.parametrize("made", [pl.DataFrame, lambda rows: rows], ids=["frame", "rows"])
+def test_pairs_and_lists_of_occupations(made: Callable[[Any], Any], tmp_path: Path) -> None:
+    """They are those of the files as published; a pair that is none is named by its row."""
+    for side, kind in product(("pro", "anti"), (1, 2)):
+        lines = [pair[side] for pair in PAIRS if pair["type"] == kind]
+        (tmp_path / f"{side}_stereotyped_type{kind}.txt.dev").write_text(f"1 {lines[0]}\n", "utf-8")
+    (tmp_path / "male_occupations.txt").write_text("cook\n", "utf-8")
+    own, given = pc.WinoBias(tmp_path), pc.WinoBias(made(PAIRS), male_occupations=made([{"occupation": "Cook"}]))
+    assert read(own) == read(given) != []
+    for published, row in zip(own.asked(), given.asked(), strict=True):
+        assert {**published.labels, "set": ""} == {**row.labels, "set": ""}
+    odd = {"pro": PAIRS[0]["pro"], "anti": "[The cook] left as [she] was here.", "type": 1}
+    (caution,) = pc.WinoBias(made([*PAIRS, odd])).read_set().cautions
+    assert "1 of 3 pairs" in caution and "row 3 of the data#" in caution
+    for rows, where in (([odd], "row 1"), ([{**PAIRS[0], "type": 3}], "row 1 ('type')"), ([{"pro": "x"}], "row 1")):
+        assert where in refusal(lambda rows=rows: pc.WinoBias(made(rows)).texts(), DataError)  # type: ignore[misc]
 
 
 def test_the_keys_of_a_set(tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import brute
+import builders
 import penchant as pc
 import zoo as tiny
 from answers import Answer
@@ -47,10 +47,8 @@ from penchant.instruments.amplification.estimates import (
     amplification_estimates,
 )
 from penchant.instruments.amplification.instrument import AMPLIFICATION
-from penchant.instruments.amplification.probe import Amplification
-from penchant.instruments.amplification.rows import MOST, by_word, furthest
-from penchant.instruments.amplification.texts import texts_of
-from penchant.instruments.amplification.views import verdict
+from penchant.instruments.amplification.probe import Amplification, texts_of
+from penchant.instruments.amplification.views import MOST, by_word, furthest, verdict
 from penchant.instruments.comparison import difference
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.templates import SD, SHARE
@@ -89,9 +87,8 @@ The grandmother has a garden. Nobody nursed the Dog. The GARDENER is old.
 
 def write(folder: Path, content: Mapping[str, Any] = SET, text: str = TEXT) -> Path:
     """A folder with a set and a text."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "set.yaml").write_text(yaml.safe_dump(dict(content), allow_unicode=True, sort_keys=False), "utf-8")
-    (folder / "text.txt").write_text(text, "utf-8")
+    builders.write(folder / "set.yaml", dict(content))
+    builders.write(folder / "text.txt", text)
     return folder
 
 
@@ -327,8 +324,7 @@ def test_models_with_texts_of_their_own(zoo: Zoo, penchant: Program, tmp_path: P
     models = [str(zoo(name)) for name in ("bert", "distilbert")]
     asked: dict[str, Any] = {"data": "set", "min_count": 1, "resamples": 100}
     asked["text"] = {models[0]: "set/text.txt", "distilbert": ["other.txt"]}
-    study = {"study": "two", "models": models, "probes": [{"amplification": asked}]}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    builders.write_study(tmp_path / "study.yaml", models, {"amplification": asked})
     code, _, err = penchant("run", "study.yaml", "-o", "out")
     assert code == 0, err
     results = [pc.Result.load(path.parent) for path in sorted((tmp_path / "out").glob("*/*/items.parquet"))]
@@ -340,7 +336,7 @@ def test_models_with_texts_of_their_own(zoo: Zoo, penchant: Program, tmp_path: P
     assert code == 2 and "other.txt changed" in err
     # A model without a text is named, with what to write.
     asked["text"] = {"distilbert": "set/text.txt"}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    builders.write_study(tmp_path / "study.yaml", models, {"amplification": asked})
     code, _, err = penchant("run", "study.yaml", "-o", "other")
     assert code == 2 and "no text is named for bert — name it too, as in text: {bert: FILE}" in err
 
@@ -717,6 +713,10 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed(A={"label": "men", "words": ["?!"]}), "holds no letter or digit"),
     (changed(A={"label": "men", "words": [True]}), "in quotes"),
     (changed(control=True), "there is no contrast but the control"),
+    (
+        {**SET, "contrasts": {name: {**SET["contrasts"]["gender"], "control": name != "a"} for name in "abc"}},
+        "'b' is the control already",
+    ),
     ({**SET, "forms": {"cat": ["cats"]}}, "'cat' is no word of the set"),
     ({**SET, "kinds": 1}, "unknown key"),
     ({**SET, "contrasts": {}}, "at least 1"),
@@ -734,13 +734,6 @@ def test_faults_of_a_set_are_one_line_with_its_place(tmp_path: Path, content: di
 def test_a_folder_without_a_set(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"holds no set\.yaml"):
         read_amplification(tmp_path)
-
-
-def test_two_controls(tmp_path: Path) -> None:
-    gender = SET["contrasts"]["gender"]
-    content = {**SET, "contrasts": {"a": gender, "b": {**gender, "control": True}, "c": {**gender, "control": True}}}
-    with pytest.raises(DataError, match="'b' is the control already"):
-        read_amplification(write(tmp_path / "set", content))
 
 
 def test_capitals_may_tell_words_apart(tmp_path: Path) -> None:

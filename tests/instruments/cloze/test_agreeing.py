@@ -13,41 +13,51 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
+import penchant as pc
 from answers import Answer
+from builders import write, write_study
 from given_notes import known, told
-from penchant.instruments.cloze.agreeing import ALPHA, RAW
+from penchant.instruments.cloze.raters import ALPHA, RAW
+from penchant.instruments.cloze.ratings import unrated
 from penchant.instruments.cloze.scale import POINTS
 from penchant.report.tables import Number, Row, Table
 from penchant.wording.phrases import Notes, in_words
 
 Program = Callable[..., Answer]
 
-STUDY = """study: words
-models: [bundled:modern]
-probes:
-  - cloze: {data: set/set.yaml, k: 8, ratings: ratings.csv, resamples: 500}
+PROBE = {"cloze": {"data": "set", "k": 8, "ratings": "ratings.csv", "resamples": 500}}
+SENTENCES = """id,text,expected,group
+s0,The [MASK] is old.,0,old
+s1,She [MASK] away.,1,Old
+s2,My [MASK] is here.,0,Old
 """
 
 
+def write_words(folder: Path) -> Path:
+    write(folder / "sentences.csv", SENTENCES)
+    return write(folder / "set.yaml", "scale: {low: early, high: modern}\n").parent
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+    """The words that a model predicts, in their sentences."""
+    place = write_words(tmp_path_factory.mktemp("words"))
+    return unrated([pc.Cloze(data=str(place), k=8, resamples=100, draws=2).run("bundled:modern")])
+
+
 @pytest.fixture
-def rated(penchant: Program, tmp_path: Path) -> Callable[[dict[str, list[float]]], tuple[Path, pl.DataFrame]]:
+def rated(
+    penchant: Program, tmp_path: Path, words: pl.DataFrame
+) -> Callable[[dict[str, list[float]]], tuple[Path, pl.DataFrame]]:
     """A study whose first predicted words some raters rated so; the directory and its ratings."""
 
     def run(said: dict[str, list[float]]) -> tuple[Path, pl.DataFrame]:
-        (tmp_path / "set").mkdir()
-        (tmp_path / "set" / "set.yaml").write_text("scale: {low: early, high: modern}\n")
-        texts = ["The [MASK] is old.", "She [MASK] away.", "My [MASK] is here."]
-        lines = [f"s{i},{text},{i % 2},{'Old' if i else 'old'}\n" for i, text in enumerate(texts)]
-        (tmp_path / "set" / "sentences.csv").write_text("id,text,expected,group\n" + "".join(lines))
-        (tmp_path / "study.yaml").write_text(STUDY.replace(" ratings: ratings.csv,", ""))
-        assert penchant("run", "study.yaml", "-o", "first")[0] == 0
-        assert penchant("ratings", "export", "first", "-o", "sheet.csv")[0] == 0
-        words = pl.read_csv(tmp_path / "sheet.csv", infer_schema=False).select("sentence", "word")
-        words = words[: len(next(iter(said.values())))]
-        tables = [words.with_columns(rater=pl.lit(who), rating=pl.Series(values)) for who, values in said.items()]
+        write_words(tmp_path / "set")
+        first = words.select("sentence", "word").head(len(next(iter(said.values()))))
+        tables = [first.with_columns(rater=pl.lit(who), rating=pl.Series(values)) for who, values in said.items()]
         ratings = pl.concat(tables).filter(pl.col("rating").is_not_nan())
         ratings.write_csv(tmp_path / "ratings.csv")
-        (tmp_path / "study.yaml").write_text(STUDY)
+        write_study(tmp_path / "study.yaml", ["bundled:modern"], PROBE)
         code, _, err = penchant("run", "study.yaml", "-o", "out", "--full")
         assert code == 0, err
         return tmp_path / "out", ratings
@@ -67,9 +77,7 @@ def test_agreement_stands_in_the_result_and_the_report(rated: Any, penchant: Pro
     assert (alpha["group"], raw["group"]) == ("all", "all")
     code, shown, err = penchant("report", out, "--full")
     assert code == 0, err
-    (row,) = [
-        line.split() for line in shown.splitlines() if line.startswith("bundled:modern  ") and "10" in line.split()
-    ]
+    row = of_model(shown)
     assert row[:5] == ["bundled:modern", "2", "2.0", "10", "9"] and row[5] == f"{wanted:.3f}"
     page = (out / "report.html").read_text("utf-8").replace("&#39;", "'")
     told = "10 words in their sentences were judged by 2 raters: 9 by 2 and 1 by 1 (Krippendorff's ordinal α"
@@ -97,9 +105,7 @@ def test_one_rater_has_no_agreement(rated: Any, penchant: Program) -> None:
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
     assert not summary["measure"].is_in([ALPHA, RAW]).any()
     shown = penchant("report", out, "--full")[1]
-    (row,) = [
-        line.split() for line in shown.splitlines() if line.startswith("bundled:modern  ") and "10" in line.split()
-    ]
+    row = of_model(shown)
     assert row == ["bundled:modern", "1", "1.0", "10", "0"]
 
 

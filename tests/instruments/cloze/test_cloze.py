@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import random
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -25,15 +23,18 @@ from scipy import stats
 import brute
 import penchant as pc
 import zoo as tiny
+from builders import language_model, write, write_study
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.files import sha256_file
 from penchant.instruments import registry as any_probe
 from penchant.instruments.cloze.data import RESERVED
-from penchant.instruments.cloze.estimates import Moves, _changes, measured
+from penchant.instruments.cloze.estimates import LEFT_OUT, Moves, _changes, cloze_cautions, measured
 from penchant.instruments.cloze.instrument import CLOZE
+from penchant.instruments.cloze.raters import KNOWN
 from penchant.records import Signature, with_nan
 from penchant.report.latex import latex_table
 from penchant.report.tables import untold
+from penchant.wording.phrases import Method, Note, notes_of, read_method
 
 SECTION = CLOZE.section
 
@@ -41,6 +42,8 @@ Zoo = Callable[[str], Path]
 Answer = tuple[int, str, str]
 Rated = tuple[str, float, float | None]
 """A prediction: word, probability, valence."""
+Rows = Sequence[tuple[str, float, Sequence[Rated]]]
+"""Group, expected point and predictions of sentences."""
 
 quick = settings(max_examples=60, deadline=None)
 
@@ -78,39 +81,27 @@ def write_set(
     scale: tuple[str, str] = ("old", "new"),
 ) -> Path:
     """A test set of these tables in a new directory."""
-    folder.mkdir(parents=True)
     about: dict[str, Any] = {"language": "en", "scale": dict(zip(("low", "high"), scale, strict=True))}
+    about |= {"ratings": ["ratings.csv"]} if ratings else {}
+    about |= {"lexicon": ["lexicon.jsonl"]} if lexicon else {}
+    about |= {"candidates": "candidates.csv"} if candidates else {}
+    write(folder / "set.yaml", about)
     write_table(folder / "sentences.csv", ["id", "text", "expected", "group"], sentences)
-    if ratings:
-        write_table(folder / "ratings.csv", ["sentence", "word", "rater", "rating"], ratings)
-        about["ratings"] = ["ratings.csv"]
-    if lexicon:
-        write_lexicon(folder / "lexicon.jsonl", lexicon)
-        about["lexicon"] = ["lexicon.jsonl"]
-    if candidates:
-        write_table(folder / "candidates.csv", ["sentence", "word"], candidates)
-        about["candidates"] = "candidates.csv"
-    (folder / "set.yaml").write_text(yaml.safe_dump(about, allow_unicode=True), "utf-8")
+    write_table(folder / "ratings.csv", ["sentence", "word", "rater", "rating"], ratings)
+    write_table(folder / "candidates.csv", ["sentence", "word"], candidates)
+    write_lexicon(folder / "lexicon.jsonl", lexicon or {})
     return folder
 
 
 def write_lexicon(path: Path, lexicon: Mapping[str, float]) -> Path:
-    rows = [json.dumps({"word": word, "valence": value}) for word, value in lexicon.items()]
-    path.write_text("\n".join(rows) + "\n", "utf-8")
-    return path
-
-
-def language_model(directory: Path) -> pc.LanguageModel:
-    model = pc.load(directory)
-    assert isinstance(model, pc.LanguageModel)
-    return model
+    return write(path, "".join(f"{json.dumps({'word': word, 'valence': value})}\n" for word, value in lexicon.items()))
 
 
 def cloze(data: Path, **parameters: Any) -> pc.Cloze:
     return pc.Cloze(data=str(data), **{**FAST, **parameters})
 
 
-def items(rows: Sequence[tuple[str, float, Sequence[Rated]]], *, renormalise: bool = False) -> pl.DataFrame:
+def items(rows: Rows, *, renormalise: bool = False) -> pl.DataFrame:
     """Items as the probe makes them: (group, expected point, predictions)."""
     table: dict[str, Any] = {
         "id": [f"i{i}" for i in range(len(rows))],
@@ -194,25 +185,6 @@ def test_a_planted_shift_moves_beta_by_its_share_of_the_mass(found: list[tuple[f
     share = sum(p for p, _, chosen in found if chosen)
     assert up - before == pytest.approx(0.5 * share)
     assert down - before == pytest.approx(-0.5 * share)
-
-
-def test_a_lexicon_shifted_by_a_half_shifts_a_model_by_half_its_rated_mass(zoo: Zoo, tmp_path: Path) -> None:
-    lm = language_model(zoo("bert"))
-    data = write_set(tmp_path / "set")
-    plain = cloze(data).run(lm).items
-    words = sorted(
-        {w.casefold() for row, how in plain.select("words", "sources").iter_rows() for w in row if w[:2] != "##"}
-    )
-    chosen = [word for word in words if any(map(str.isalpha, word))][::2]
-    found = []
-    for shift in (0.0, 0.5, -1.0):
-        lexicon = write_lexicon(tmp_path / f"{shift}.jsonl", dict.fromkeys(chosen, shift))
-        found.append(cloze(data, lexicon=str(lexicon)).run(lm).items)
-    level, half, one = found
-    assert level["beta"].to_list() == [0] * len(SENTENCES)
-    assert level["rated_mass"].min() > 0.01  # type: ignore[operator]
-    np.testing.assert_allclose(half["beta"], 0.5 * level["rated_mass"])
-    np.testing.assert_allclose(one["beta"], -level["rated_mass"])
 
 
 # Predictions of masked models -------------------------------------------------------------------------------
@@ -320,14 +292,6 @@ def test_after_a_quotation_mark_an_unmarked_token_is_a_word(zoo: Zoo) -> None:
         assert by_word["teacher"] is False, text
 
 
-def test_k_is_how_many_count(zoo: Zoo, tmp_path: Path) -> None:
-    lm = language_model(zoo("bert-cased"))
-    data = write_set(tmp_path / "set")
-    three, ten = (cloze(data, k=k).run(lm).items for k in (3, 10))
-    assert three["words"].to_list() == [row[:3] for row in ten["words"].to_list()]
-    assert set(ten["words"].list.len()) == {10}
-
-
 # Closed lists -----------------------------------------------------------------------------------------------
 
 LISTS = {
@@ -337,14 +301,6 @@ LISTS = {
     "s4": ["he", "she", "the teacher", "nobody"],
 }
 CANDIDATES = [(id_, word) for id_, words in LISTS.items() for word in words]
-FILLED = {
-    ("s1", "nurse"): "The old nurse saw the dog.",
-    ("s1", "horse in the garden"): "The old horse in the garden saw the dog.",
-    ("s2", "rain"): "Rain is never late!",
-    ("s2", "the old teacher"): "The old teacher is never late!",
-    ("s3", "garden"): "The keys to the garden are on the table.",
-    ("s4", "she"): "The nurse said she was late.",
-}
 
 
 def full(text: str, word: str) -> str:
@@ -361,15 +317,6 @@ def softmax(directory: Path, reference: Reference, text: str, words: Sequence[st
     weights = [math.exp(score - max(scores)) for score in scores]
     found = [(word, weight / math.fsum(weights)) for word, weight in zip(words, weights, strict=True)]
     return sorted(found, key=lambda entry: -entry[1])
-
-
-def test_the_sentences_are_filled_as_written_here() -> None:
-    texts = {id_: text for id_, text, *_ in SENTENCES}
-    for (id_, word), expected in FILLED.items():
-        assert full(texts[id_], word) == expected
-    from penchant.instruments.cloze.data import filled
-
-    assert all(filled(texts[id_], word) == expected for (id_, word), expected in FILLED.items())
 
 
 @pytest.mark.parametrize(
@@ -517,50 +464,6 @@ def test_a_model_without_a_beginning_token(zoo: Zoo, tmp_path: Path) -> None:
 # Who says what a word is worth ------------------------------------------------------------------------------
 
 
-def test_sources_in_their_order(tmp_path: Path) -> None:
-    data = write_set(
-        tmp_path / "set",
-        ratings=[("s1", w, r, v) for w in ("a", "b", "Thou") for r, v in (("x", -1.0), ("y", -0.5))],
-        lexicon=dict.fromkeys(["a", "b", "c", "d", "thou"], 0.5),
-    )
-    columns = ["sentence", "word", "rater", "rating"]
-    named = write_table(
-        tmp_path / "named.csv", columns, [("s1", "a", "x", 1), ("s1", "a", "y", 0), ("s2", "d", "x", 0)]
-    )
-    lexicon = write_lexicon(tmp_path / "lexicon.jsonl", {"c": -1.0, "Will": 1.0, "will": -1.0})
-    texts = {"low": "e " * 50 + "f " * 50, "high": "d " * 50 + "f " * 50 + "g " * 5}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    probe = cloze(
-        data,
-        ratings=str(named),
-        lexicon=[str(lexicon)],
-        corpora={side: str(tmp_path / side) for side in texts} | {"prior_size": 10},
-    )
-    found = probe.valences()
-    expected = {
-        ("s1", "a"): (0.5, "ratings"),
-        ("s1", "b"): (-0.75, "set ratings"),
-        ("s1", "Thou"): (-0.75, "set ratings"),
-        ("s1", "thou"): (-0.75, "set ratings"),
-        ("s2", "Thou"): (0.5, "set lexicon"),
-        ("s1", "c"): (-1.0, "lexicon"),
-        ("s1", "Will"): (1.0, "lexicon"),
-        ("s1", "WILL"): (None, "none"),
-        ("s1", "d"): (0.5, "set lexicon"),
-        ("s2", "d"): (0.0, "ratings"),
-        ("s1", "e"): (-1.0, "corpora"),
-        ("s1", "E"): (-1.0, "corpora"),
-        ("s1", "f"): (0.0, "corpora"),
-        ("s1", "g"): (None, "none"),
-        ("s1", "q"): (None, "none"),
-    }
-    assert {key: found.of(*key) for key in expected} == expected
-    (tmp_path / "low").write_text("1 2 3\n")
-    with pytest.raises(DataError, match="low: holds no words"):
-        probe.valences()
-
-
 def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
     lm = language_model(zoo("bert"))
     data = write_set(tmp_path / "set", PLAIN)
@@ -596,74 +499,60 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert plain.items["beta"].to_list()[1:] == [None] * 3  # nor without: nothing is known of a lean
     early = value(divided.summary, group="early", measure="mean β")
     assert (early["value"], early["n"]) == (pytest.approx(after["beta"]), 1)
-    assert "1 sentence with nothing rated left out" in early["note"]
+    assert Note(LEFT_OUT, lost=1) in notes_of(early)
     whole = value(divided.summary, group="all", measure="mean δ")
     assert (whole["n"], whole["value"]) == (1, pytest.approx(after["delta"]))
-    assert "3 sentences with nothing rated left out" in whole["note"]
+    assert Note(LEFT_OUT, lost=3) in notes_of(whole)
     modern = value(divided.summary, group="modern", measure="mean β")
     assert math.isnan(modern["value"])
-    assert modern["note"] == "no items; 2 sentences with nothing rated left out"
+    assert notes_of(modern) == (Note("no-items"), Note(LEFT_OUT, lost=2))
     mass = value(divided.summary, group="all", measure="mean rated mass")
     assert mass["n"] == 4
-    assert "left out" not in mass["note"]
-    for found in (plain, divided):
-        assert any("3 of 4 sentences have no rated prediction (s2, s3 and s4)" in caution for caution in found.cautions)
-    assert any("are left out of β" in caution for caution in divided.cautions)
-    assert not any("towards 0" in caution for caution in divided.cautions)
-    assert any("add nothing to β" in caution for caution in plain.cautions)
-    assert any("draws β towards 0: rate more words" in caution for caution in plain.cautions)
+    assert LEFT_OUT not in {note.code for note in notes_of(mass)}
+    for found, flag in ((plain, False), (divided, True)):
+        told = [Note("cloze.no-beta", ids=["s2", "s3", "s4"], of=4), Note("cloze.little-rated", renormalise=flag)]
+        assert {*map(str, told)} <= {*found.cautions}
 
 
-NOT_JUDGED = (
-    "0% of the rated probability is judged by two raters or more: what one rater or a lexicon says counts as known, "
-    "and no interval holds for other raters; let a second person rate"
-)
+NOT_JUDGED = str(Note("cloze.one-rater-each", share=0.0))
 
 
 def test_punctuation_is_not_counted_among_words_that_nobody_rated() -> None:
     """Nobody can rate it, as it is in no sheet."""
+    comma, dash, word, piece = (",", 0.1, None), ("--", 0.1, None), ("x", 0.1, None), ("##x", 0.1, None)
 
-    def told(*words: Rated) -> str:
-        return result(items([("early", -1, [("thou", 0.5, -1.0), *words])])).cautions[0].partition(";")[0]
+    def told(*found: Rated, pieces: int = 0) -> dict[str, int]:
+        table = items([("early", -1, [("thou", 0.5, -1.0), *found])])
+        if pieces:
+            sources = pl.Series([["ratings", *["none"] * (len(found) - pieces), *["piece"] * pieces]])
+            table = table.with_columns(sources=sources, pieces=pl.lit(pieces), unrated=pl.lit(len(found) - pieces))
+        (note,) = (note for note in cloze_cautions(table, recipe()) if note.code == "cloze.not-rated")
+        return {key: note.params[key] for key in ("words", "marks", "pieces", "of")}
 
-    comma, dash, word = (",", 0.1, None), ("--", 0.1, None), ("x", 0.1, None)
-    assert told(comma, dash) == "every predicted word is rated"
-    every = result(items([("early", -1, [("thou", 0.5, -1.0), comma, dash])])).cautions[0]
-    assert every.startswith(
-        "every predicted word is rated; of 3 predictions 2 are punctuation, which nobody can judge; they add nothing"
-    )
-    assert told(comma, dash, word) == (
-        "1 of 4 predictions is rated by nobody, 2 are punctuation, which nobody can judge"
-    )
-    table = items([("early", -1, [("thou", 0.5, -1.0), comma, word, ("##x", 0.1, None)])])
-    pieces = table.with_columns(
-        sources=pl.Series([["ratings", "none", "none", "piece"]]), pieces=pl.lit(1), unrated=pl.lit(2)
-    )
-    assert (
-        "1 of 4 predictions is rated by nobody, 1 is punctuation and 1 is a piece of words, which nobody can judge; "
-    ) in result(pieces).cautions[0]
+    assert told(comma, dash) == {"words": 0, "marks": 2, "pieces": 0, "of": 3}
+    assert told(comma, dash, word) == {"words": 1, "marks": 2, "pieces": 0, "of": 4}
+    assert told(comma, word, piece, pieces=1) == {"words": 1, "marks": 1, "pieces": 1, "of": 4}
 
 
 def test_rated_mass_and_counts_are_shown_everywhere() -> None:
-    rows: list[tuple[str, float, Sequence[Rated]]] = [
+    rows: Rows = [
         ("early", -1, [("thou", 0.5, -1.0), ("x", 0.25, None)]),
         ("modern", 1, [("you", 0.1, 1.0), ("y", 0.35, None)]),
     ]
     found = result(items(rows))
     assert value(found.summary, group="early", measure="mean rated mass")["value"] == 0.5
     assert value(found.summary, group="all", measure="mean rated mass")["value"] == pytest.approx(0.3)
-    assert found.cautions == (
-        "2 of 4 predictions are rated by nobody; they add nothing to β. The rated words hold 30% of the probability on "
-        "average, all predicted ones 60%",
-        NOT_JUDGED,
-    )
+    (caution, *_) = cloze_cautions(found.items, recipe())
+    assert (caution.code, caution.params["words"], caution.params["of"]) == ("cloze.not-rated", 2, 4)
+    assert (caution.params["mass"], caution.params["top"]) == pytest.approx((0.3, 0.6))
+    assert found.cautions == (str(caution), NOT_JUDGED)
     (table,) = SECTION.tables([found])
     assert table.columns[-1] == "rated mass"
     masses = [str(row.cells[-1]).split()[0] for row in table.rows]
     assert masses == ["0.50", "0.10", "too"]  # of two sentences there is no mean to show
     assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
-    rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
-    assert any("less than half of the predicted probability is rated" in c for c in result(items(rows)).cautions)
+    less: Rows = [("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)]), rows[1]]
+    assert str(Note("cloze.little-rated", renormalise=False)) in result(items(less)).cautions
     assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == (NOT_JUDGED,)
 
 
@@ -705,14 +594,17 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
             assert row["n"] == len(part)
             assert row["low"] < row["value"] < row["high"]
             assert row["low"] >= (-1 if column == "beta" else 0) and row["high"] <= 1
-            assert row["how"].startswith("t interval over ")
+            method = read_method(row["method"])
+            assert method is not None and method.code.startswith("t")
             assert ("rough" in row["note"]) == (len(part) < 10)
         for column in ("beta", "delta"):
             name = f"mean {'β' if column == 'beta' else 'δ'}"
             row = value(found.summary, group=group, measure=f"{name}, ratings moved")
             assert row["value"] == pytest.approx(value(found.summary, group=group, measure=name)["value"])
             assert row["low"] < row["high"]
-            used, known = map(int, re.findall(r"\d+", row["how"])[:2])
+            method = read_method(row["method"])
+            assert method is not None
+            used, known = (method.params[key] for key in ("moved", "of"))
             ratings = part.explode("words", "valences").drop_nulls("valences").unique(["id", "words"])
             sizes = ratings["group"].value_counts()["count"].to_list()
             assert (used, known) == (sum(max(1, round(n / 12)) for n in sizes), sum(sizes))
@@ -724,22 +616,6 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
 def test_one_group_has_no_second_row_for_all() -> None:
     found = result(items([("only", 1, [("a", p, 1.0)]) for p in (0.2, 0.4, 0.5)]))
     assert set(found.summary["group"]) == {"only"}
-
-
-def test_the_order_of_the_sentences_does_not_matter(
-    zoo: Zoo, tmp_path: Path, data: Path, lexicon: dict[str, float]
-) -> None:
-    rows = [line.split(",") for line in (data / "sentences.csv").read_text("utf-8").splitlines()[1:]]
-    random.Random(1).shuffle(rows)
-    shuffled = write_set(tmp_path / "shuffled", rows, lexicon=lexicon)
-    lm = language_model(zoo("bert"))
-    one, other = (cloze(place, moved_share=0.3).run(lm) for place in (data, shuffled))
-    assert one.items["id"].to_list() != other.items["id"].to_list()
-    keys = ["group", "measure"]
-    a, b = one.summary.sort(keys), other.summary.sort(keys)
-    assert a.select(*keys, "n", "how", "note").equals(b.select(*keys, "n", "how", "note"))
-    for column in ("value", "low", "high"):
-        np.testing.assert_allclose(a[column], b[column], atol=1e-6)
 
 
 @given(st.permutations(range(7)))
@@ -757,34 +633,19 @@ def test_shuffled_items_give_the_same_estimates(order: list[int]) -> None:
         np.testing.assert_allclose(one[column], other[column], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["xlm-roberta", "gpt2"])
-def test_batches_and_cache_change_nothing(zoo: Zoo, tmp_path: Path, lexicon: dict[str, float], name: str) -> None:
+@pytest.mark.parametrize(("name", "total"), [("xlm-roberta", len(PLAIN)), ("gpt2", len(CANDIDATES))])
+def test_progress_is_over_what_is_asked_and_answers_are_kept(
+    zoo: Zoo, tmp_path: Path, lexicon: dict[str, float], name: str, total: int
+) -> None:
     place = write_set(tmp_path / "set", PLAIN, lexicon=lexicon, candidates=CANDIDATES)
-    lm = language_model(zoo(name))
     done: list[tuple[float, int]] = []
-    runs = [
-        pc.Run(cache=tmp_path / "c", progress=lambda share, total: done.append((share, total))),
-        pc.Run(cache=tmp_path / "c", batch_tokens=7),
-        pc.Run(batch_tokens=1),
-        pc.Run(batch_tokens=5000),
-    ]
-    found = [cloze(place).run(lm, run) for run in runs]
-    assert runs[0].counts.forward > 0
-    assert (runs[1].counts.forward, runs[1].counts.cached) == (0, runs[0].counts.inputs)
-    total = len(PLAIN) if name == "xlm-roberta" else len(CANDIDATES)
-    assert done[-1][0] == pytest.approx(total)
-    assert {given for _, given in done} == {total}
-    assert found[1].items.equals(found[0].items)
-    assert found[1].summary.equals(found[0].summary)
-    for other in found[2:]:
-        assert other.signature == found[0].signature
-        assert other.items.drop("probs", "beta", "delta", "rated_mass", "top_mass").equals(
-            found[0].items.drop("probs", "beta", "delta", "rated_mass", "top_mass")
-        )
-        for column in ("beta", "delta", "rated_mass", "top_mass"):
-            np.testing.assert_allclose(other.items[column], found[0].items[column], atol=1e-5)
-        for column in ("value", "low", "high"):
-            np.testing.assert_allclose(other.summary[column], found[0].summary[column], atol=1e-5)
+    first = pc.Run(cache=tmp_path / "c", progress=lambda share, whole: done.append((share, whole)))
+    again = pc.Run(cache=tmp_path / "c", batch_tokens=7)
+    found = [cloze(place).run(language_model(zoo(name)), run) for run in (first, again)]
+    assert first.counts.forward > 0
+    assert (again.counts.forward, again.counts.cached) == (0, first.counts.inputs)
+    assert done[-1][0] == pytest.approx(total) and {whole for _, whole in done} == {total}
+    assert found[1].items.equals(found[0].items) and found[1].summary.equals(found[0].summary)
 
 
 def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> None:
@@ -873,10 +734,10 @@ tables = st.lists(
 @pytest.mark.parametrize(("sigma", "changes"), [(0.0, {-0.3, 0.3}), (1.0, {-0.3, 0.0}), (-1.0, {0.0, 0.3})])
 def test_one_rating_moves_beta_by_half_its_probability(sigma: float, changes: set[float]) -> None:
     table = items([("g", 1, [("a", 0.6, sigma), ("b", 0.3, None)])])
-    (drawn,) = Moves.of([table], recipe(moved_share=0.1)).drawn("beta")
+    (drawn,) = Moves([table], recipe(moved_share=0.1)).drawn("beta")
     assert drawn.shape == (1, 200)
     assert set(np.round(drawn[0] - 0.6 * sigma, 9)) == changes
-    (delta,) = Moves.of([table], recipe(moved_share=0.1)).drawn("delta")
+    (delta,) = Moves([table], recipe(moved_share=0.1)).drawn("delta")
     np.testing.assert_allclose(delta, 1 - np.abs(1 - drawn) / 2)
 
 
@@ -884,7 +745,7 @@ def test_one_rating_moves_beta_by_half_its_probability(sigma: float, changes: se
 @quick
 def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Table, share: float, seed: int) -> None:
     frame = rated(table)
-    (drawn,) = Moves.of([frame], recipe(moved_share=share, draws=25, seed=seed)).drawn("beta")
+    (drawn,) = Moves([frame], recipe(moved_share=share, draws=25, seed=seed)).drawn("beta")
     m = max(1, round(share * sum(map(len, table))))
     for row, own, beta in zip(drawn, table, frame["beta"].to_list(), strict=True):
         assert (beta is None) == (not own)  # nothing is rated
@@ -986,14 +847,7 @@ def test_the_interval_is_that_of_a_slow_replay(share: float) -> None:
         sizes = [sum(v is not None for g, _, own in rows if g == name for *_, v in own) for name in ("g0", "g1", "g2")]
         known = sizes if group == "all" else [sizes[int(group[1])]]
         used = sum(max(1, round(share * size)) for size in known)
-        assert row["how"] == f"{used} of {sum(known)} ratings moved by ±½ within the scale, 70 draws, seed 11"
-
-
-def test_moves_are_seeded() -> None:
-    table = rated([[(0.1, 0.0), (0.2, 0.5)], [(0.3, -0.5), (0.1, 1.0)]])
-    one, again, other = (Moves.of([table], recipe(moved_share=0.5, seed=seed)).drawn("beta")[0] for seed in (4, 4, 5))
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
+        assert read_method(row["method"]) == Method("cloze.moved", moved=used, of=sum(known), draws=70, seed=11)
 
 
 def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
@@ -1001,7 +855,7 @@ def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
         [("g", 1, [("a", 0.3, 0.0), ("b", 0.1, 0.5), ("c", 0.4, None)]), ("g", 1, [("c", 0.4, None)])], renormalise=True
     )
     own = pc.Cloze(data="d", resamples=500, moved_share=0.1, draws=300, renormalise=True)
-    (drawn,) = Moves.of([table], own).drawn("beta")
+    (drawn,) = Moves([table], own).drawn("beta")
     assert set(np.round(drawn[0], 9)) == {round(0.125 + d, 9) for d in (0.375, -0.375, 0.125, -0.125)}
     assert np.isnan(drawn[1]).all()
     row = value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")
@@ -1011,21 +865,19 @@ def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
 
 def test_nothing_rated_leaves_nothing_to_move() -> None:
     table = items([("g", 1, [("c", 0.4, None)])])
-    row = value(result(table).summary, measure="mean β, ratings moved")
-    assert math.isnan(row["value"]) and row["note"] == "no items"
     divided = result(items([("g", 1, [("c", 0.4, None)])], renormalise=True), renormalise="yes")
-    row = value(divided.summary, measure="mean β, ratings moved")
-    assert math.isnan(row["value"])
-    assert row["note"] == "no items"
+    for found in (result(table), divided):
+        row = value(found.summary, measure="mean β, ratings moved")
+        assert math.isnan(row["value"]) and notes_of(row) == (Note("no-items"),)
 
 
 def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
     """Not even where the point that its sentences call for is 0, where δ would be 1."""
-    rows: list[tuple[str, float, Sequence[Rated]]] = [
+    rows: Rows = [
         ("g", 1, [("w", 0.5, 1.0)]),
         ("g", 1, [("w", 0.3, 0.5), ("v", 0.1, None)]),
     ]
-    bare: list[tuple[str, float, Sequence[Rated]]] = [("h", 0.0, [("c", 0.4, None)]), ("h", 0.0, [("d", 0.2, None)])]
+    bare: Rows = [("h", 0.0, [("c", 0.4, None)]), ("h", 0.0, [("d", 0.2, None)])]
     table = items([*rows, *bare])
     assert table["beta"].to_list() == [0.5, pytest.approx(0.15), None, None]
     found, alone = result(table), result(items(rows))
@@ -1038,7 +890,7 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
         )
         assert value(found.summary, group="all", measure=measure)["n"] == 2
     assert value(found.summary, group="h", measure="mean rated mass")["value"] == 0
-    assert "2 of 4 sentences have no rated prediction (i2 and i3)" in " ".join(found.cautions)
+    assert str(Note("cloze.no-beta", ids=["i2", "i3"], of=4)) in found.cautions
     other = result(items([*rows, ("h", 0.0, [("c", 0.4, 0.5)]), ("h", 0.0, [("d", 0.2, 1.0)])]), "other")
     for row in pc.compare(found, other).filter(group="h").iter_rows(named=True):
         assert math.isnan(row["value"]) and math.isnan(row["p"]) and row["n"] == 0
@@ -1046,7 +898,7 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
 
 def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     """Its β is no 0 and its δ no 1: the means are those of the other sentences, and it is named wherever they stand."""
-    rows: list[tuple[str, float, Sequence[Rated]]] = [
+    rows: Rows = [
         ("g", 0.0, [("w", 0.5, 1.0), ("##x", 0.2, None)]),
         ("g", 0.0, [(",", 0.9, None)]),
         ("g", 0.0, [("v", 0.2, -0.5), ("u", 0.1, None)]),
@@ -1058,7 +910,7 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     other = value(found.summary, measure="mean β, per rated probability")
     assert (other["n"], other["value"]) == (2, pytest.approx((1.0 - 0.5) / 2))
     assert value(found.summary, measure="mean rated mass")["value"] == pytest.approx((0.5 + 0.2) / 3)
-    assert any("1 of 3 sentences has no rated prediction (i1)" in caution for caution in found.cautions)
+    assert str(Note("cloze.no-beta", ids=["i1"], of=3)) in found.cautions
     (table,) = SECTION.tables([found])
     left_out = "Sentences without a rated prediction have no β and no δ and are left out: i1."
     assert left_out in table.note and table.short is not None and left_out in table.short.note
@@ -1069,13 +921,9 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
 
 def test_what_turns_on_renormalise_is_a_caution() -> None:
     """Rated words of little probability lean one way in all sentences, those of much probability none."""
-    steady: list[tuple[str, float, Sequence[Rated]]] = [
-        ("g", 1.0, [("w", 0.05, 1.0), ("v", 0.005 * (i % 3), 0.0)]) for i in range(14)
-    ]
-    heavy: list[tuple[str, float, Sequence[Rated]]] = [
-        ("g", 1.0, [("a", 0.1 + 0.02 * i, -1.0), ("b", 0.4, 0.0)]) for i in range(6)
-    ]
-    every: list[tuple[str, float, Sequence[Rated]]] = [*steady, *heavy]
+    steady: Rows = [("g", 1.0, [("w", 0.05, 1.0), ("v", 0.005 * (i % 3), 0.0)]) for i in range(14)]
+    heavy: Rows = [("g", 1.0, [("a", 0.1 + 0.02 * i, -1.0), ("b", 0.4, 0.0)]) for i in range(6)]
+    every: Rows = [*steady, *heavy]
     plain = result(items(every))
     divided = result(items(every, renormalise=True), renormalise="yes")
     own = value(plain.summary, measure="mean β")
@@ -1096,7 +944,7 @@ def test_what_turns_on_renormalise_is_a_caution() -> None:
 
 def test_nothing_rated_at_all_says_what_to_do_next() -> None:
     (caution,) = result(items([("g", 0.0, [("c", 0.4, None), ("d", 0.1, None)])])).cautions
-    assert "none of the 2 predicted words is rated" in caution and "penchant rate DIR " in caution
+    assert caution == str(Note("cloze.none-rated", of=2))
     bare = result(items([("g", 0.0, [("c", 0.4, None)]), ("g", 1.0, [("d", 0.1, None)])]))
     assert set(bare.charts()) == {"sentences"}  # no strip of points at 0
 
@@ -1108,7 +956,7 @@ class TestTwoTables:
         shared = ("same", 0.3, 0.0)
         a = items([("g", 1, [shared, ("x", 0.2, None)])])
         b = items([("g", 1, [("y", 0.1, None), shared])])
-        first, second = Moves.of([a, b], recipe(moved_share=0.1)).drawn("beta")
+        first, second = Moves([a, b], recipe(moved_share=0.1)).drawn("beta")
         assert np.array_equal(first, second)
         assert len(set(first[0])) == 2
         row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
@@ -1116,28 +964,19 @@ class TestTwoTables:
 
     def test_unequal_predictions_move_it_by_half_the_gap(self) -> None:
         a, b = (items([("g", 1, [("w", p, 0.0)])]) for p in (0.5, 0.2))
-        first, second = Moves.of([a, b], recipe(moved_share=1)).drawn("beta")
+        first, second = Moves([a, b], recipe(moved_share=1)).drawn("beta")
         assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
         row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
-        assert row["how"].startswith("1 of 1 rating moved")
+        assert (method := read_method(row["method"])) and (method.params["moved"], method.params["of"]) == (1, 1)
 
     def test_words_of_one_model_alone_move_only_that_one(self) -> None:
         a = items([("g", 1, [("w", 0.5, 0.0)]), ("g", 1, [("v", 0.4, 0.0)])])
         b = items([("g", 1, [("u", 0.2, 0.0)]), ("g", 1, [("w", 0.4, 0.0)])])
-        moved = Moves.of([a, b], recipe(moved_share=0.1))
+        moved = Moves([a, b], recipe(moved_share=0.1))
         first, second = moved.drawn("beta")
         assert moved.counts(np.ones(2, dtype=bool)) == (1, 4)
         assert ((first != 0).sum(axis=0) + (second != 0).sum(axis=0)).tolist() == [1] * 200
-
-
-def test_a_share_of_one_moves_all_of_them() -> None:
-    table = rated([[(0.1, 0.0), (0.2, 0.0)], [(0.4, 0.0)]])
-    moved = Moves.of([table], recipe(moved_share=1))
-    assert moved.counts(np.ones(2, dtype=bool)) == (3, 3)
-    (drawn,) = moved.drawn("beta")
-    assert set(np.round(np.abs(drawn[0]), 9)) == {0.05, 0.15}
-    assert set(np.round(np.abs(drawn[1]), 9)) == {0.2}
 
 
 # Other raters -----------------------------------------------------------------------------------------------
@@ -1165,8 +1004,8 @@ def test_other_raters_by_hand() -> None:
     fixed = value(result(judged(rows)).summary, measure="mean β")
     ends = min(1 / 6 - half, fixed["low"]), max(min(1, 1 / 6 + half), fixed["high"])
     assert (row["low"], row["value"], row["high"]) == pytest.approx((ends[0], 1 / 6, ends[1]))
-    assert row["how"] == f"Satterthwaite t interval over 3 sentences and 2 raters (jackknife), {df:.1f} df"
-    assert "with 2 raters" in row["note"]
+    method = read_method(row["method"])
+    assert method is not None and (method.params["raters"], method.params["df"]) == (2, pytest.approx(df))
     # δ = 1 − ½|1 − β| = ½ + ½β here, so its interval is half as wide.
     delta = value(result(judged(rows)).summary, measure="mean δ, raters sampled")
     fixed = value(result(judged(rows)).summary, measure="mean δ")
@@ -1178,12 +1017,13 @@ def test_what_one_rater_says_counts_as_known() -> None:
     one = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {})]) for a in (1.0, 0.0, -1.0, 0.5)]
     alone = result(judged(one))
     row = value(alone.summary, measure="mean β, raters sampled")
-    assert math.isnan(row["low"]) and row["note"] == "no interval with raters' uncertainty: fewer than two raters"
+    assert math.isnan(row["low"]) and len(notes_of(row)) == 1
     assert alone.cautions[-1] == NOT_JUDGED
     both = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {0: a, 4: -a})]) for a in (1.0, 0.0, -1.0, 0.5)]
     row = value(result(judged(both)).summary, measure="mean β, raters sampled")
-    assert "29% of the rated probability is judged by two raters or more, the rest counts as known" in row["note"]
-    assert "2 raters" in row["how"]  # raters 1, 2 and 3 rate nothing here
+    assert [note.params["share"] for note in notes_of(row) if note.code == KNOWN] == pytest.approx([0.2 / 0.7])
+    method = read_method(row["method"])
+    assert method is not None and method.params["raters"] == 2  # raters 1, 2 and 3 rate nothing here
 
 
 @given(st.permutations(range(6)), st.permutations(range(3)))
@@ -1293,13 +1133,13 @@ class TestComparison:
 
     def test_a_sentence_without_beta_in_one_model_is_left_out_and_counted(self) -> None:
         rows = [("g", 1.0, [("w", 0.1 * i, 1.0)]) for i in range(1, 5)]
-        less: list[tuple[str, float, Sequence[Rated]]] = [*rows[:3], ("g", 1.0, [("w", 0.3, None)])]
+        less: Rows = [*rows[:3], ("g", 1.0, [("w", 0.3, None)])]
         a, b = (result(items(r, renormalise=True), m, renormalise="yes") for m, r in (("a", rows), ("b", less)))
         found = pc.compare(a, b)
         for measure in ("β", "δ"):
             row = value(found, measure=f"difference of mean {measure}")
             assert row["n"] == 3
-            assert "1 sentence with nothing rated left out" in row["note"]
+            assert Note(LEFT_OUT, lost=1) in notes_of(row)
             assert value(found, measure=f"difference of mean {measure}, ratings moved")["n"] == 3
 
     @pytest.mark.parametrize(
@@ -1338,13 +1178,6 @@ class TestComparison:
         with pytest.raises(StudyError, match="one is minimal-pairs, the other cloze"):
             any_probe.compare(other, a)
 
-    def test_two_real_models(self, zoo: Zoo, data: Path) -> None:
-        a, b = (cloze(data, k=40).run(language_model(zoo(name))) for name in ("bert", "xlm-roberta"))
-        found = pc.compare(a, b)
-        gains = a.items["delta"] - b.items["delta"]
-        assert value(found, group="all", measure="difference of mean δ")["value"] == pytest.approx(gains.mean())
-        assert set(found["group"]) == {"early", "modern", "neutral", "all"}
-
 
 # Tables and charts ------------------------------------------------------------------------------------------
 
@@ -1352,15 +1185,14 @@ class TestComparison:
 @pytest.fixture
 def awkward() -> list[pc.Result]:
     """Two models: one without β in a whole group and with means that have no interval."""
-    spread: list[tuple[str, float, Sequence[Rated]]] = [
+    spread: Rows = [
         ("first & <early>", -1, [("thou", 0.4, -1.0), ("ye", 0.1 + 0.05 * i, 0.25), ("x", 0.1, None)]) for i in range(4)
     ]
-    same: list[tuple[str, float, Sequence[Rated]]] = [
-        ("first & <early>", -1, [("you", 0.5, 1.0), ("thou's", 0.2, -0.75)]) for _ in range(4)
+    same: Rows = [("first & <early>", -1, [("you", 0.5, 1.0), ("thou's", 0.2, -0.75)]) for _ in range(4)]
+    named: list[tuple[str, Rows]] = [
+        ("alpha@1", [*spread, ("modern", 1, [("you", 0.3, 1.0)])]),
+        ("beta|two", [*same, ("modern", 1, [("zounds", 0.3, None)])]),
     ]
-    spread.append(("modern", 1, [("you", 0.3, 1.0)]))
-    same.append(("modern", 1, [("zounds", 0.3, None)]))
-    named = (("alpha@1", spread), ("beta|two", same))
     return [result(items(rows, renormalise=True), model, renormalise="yes") for model, rows in named]
 
 
@@ -1416,7 +1248,7 @@ def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
 
 def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
     """A control character in a word kills the renderer, and the whole program with it."""
-    rows: list[tuple[str, float, Sequence[Rated]]] = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
+    rows: Rows = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
     figures = SECTION.figures([result(items(rows), "mo\x1fdel")])
     for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd<"), strict=True):
         assert text in figure.svg()
@@ -1441,9 +1273,7 @@ def test_too_many_sentences_make_no_picture_of_words() -> None:
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path, data: Path) -> Path:
     probe = {"data": "set", "k": 20, "resamples": 200, "draws": 50, "moved_share": 0.1}
-    content = {"study": "tiny", "models": [str(zoo("bert")), str(zoo("roberta"))], "probes": [{"cloze": probe}]}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
-    return tmp_path / "study.yaml"
+    return write_study(tmp_path / "study.yaml", [zoo("bert"), zoo("roberta")], {"cloze": probe})
 
 
 @pytest.mark.whole
@@ -1470,34 +1300,21 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
 
 
 @pytest.mark.whole
-def test_a_causal_study_through_the_program(penchant: Callable[..., Answer], zoo: Zoo, study: Path) -> None:
-    write_table(
-        study.parent / "c.csv",
-        ["sentence", "word"],
-        [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS],
-    )
+def test_causal_models_are_compared_and_not_with_masked_ones(
+    penchant: Callable[..., Answer], zoo: Zoo, study: Path
+) -> None:
+    words = [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS]
+    write_table(study.parent / "c.csv", ["sentence", "word"], words)
     study.write_text(study.read_text().replace("data: set", "data: set\n    candidates: c.csv"))
     code, out, err = penchant("run", study, "-o", "out", "--full", "-m", zoo("gpt2"), "-m", zoo("llama"))
     assert code == 0, err
-    assert "gpt2@" in out
-    assert "difference" in out
-
-
-@pytest.mark.whole
-def test_a_masked_and_a_causal_model_in_one_study_are_reported_but_not_compared(
-    penchant: Callable[..., Answer], zoo: Zoo, study: Path
-) -> None:
-    write_table(
-        study.parent / "c.csv",
-        ["sentence", "word"],
-        [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS],
-    )
-    study.write_text(study.read_text().replace("data: set", "data: set\n    candidates: c.csv"))
-    code, out, err = penchant("run", study, "-o", "out", "-m", zoo("bert"), "-m", zoo("gpt2"))
+    assert "gpt2@" in out and "difference" in out
+    mixed = ("run", study, "-o", "mixed", "-m", zoo("bert"), "-m", zoo("gpt2"))
+    code, out, err = penchant(*mixed)
     assert code == 0, err
     assert "bert@" in out and "gpt2@" in out and "difference" not in out
     assert "cannot be compared: they differ in method (fill and lp)" in " ".join(err.split())
-    assert penchant("run", study, "-o", "out", "--resume", "-m", zoo("bert"), "-m", zoo("gpt2"))[:2] == (0, out)
+    assert penchant(*mixed, "--resume")[:2] == (0, out)
 
 
 @pytest.mark.parametrize(

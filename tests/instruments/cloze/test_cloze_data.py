@@ -21,11 +21,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import builders
 from answers import Answer, without_line
+from builders import refusal
 from paths import SHARED, bundled, needs_shared
 from penchant.corpus.words import count_words
 from penchant.errors import DataError
-from penchant.files import cited
 from penchant.instruments.cloze.data import (
     GAP,
     RESERVED,
@@ -50,21 +51,12 @@ Write = Callable[[str, str], Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def write_(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        return path
-
-    return write_
+    return lambda name, text: builders.write(tmp_path / name, text)
 
 
 def refused(read: Callable[[], object], place: str, *parts: str) -> None:
     """One line that begins with the place and says every part."""
-    with pytest.raises(DataError) as caught:
-        read()
-    message = str(caught.value)
-    assert "\n" not in message
+    message = refusal(read, DataError)
     assert message.startswith(f"{place}: ") or without_line(message).startswith(f"{place}: "), message
     for part in parts:
         assert part in message
@@ -119,33 +111,6 @@ def test_the_name_of_the_working_directory(write: Write, monkeypatch: pytest.Mon
     file = write("tudor/set.yaml", "language: en\n")
     monkeypatch.chdir(file.parent)
     assert read_cloze(".").name == "tudor"
-
-
-def test_every_kind_of_table(write: Write, tmp_path: Path) -> None:
-    rows: list[dict[str, Any]] = [
-        {"id": 1, "text": "A, \"b\" [MASK].", "expected": -0.5, "group": "g", "place": "Bath"},
-        {"id": "two", "text": "Žlutý [MASK] কিছু।", "expected": 1, "group": "h", "place": "Ely"},
-    ]  # fmt: skip
-    with (tmp_path / "s.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    tsv = ["\t".join(rows[0]), '1\t"A, ""b"" [MASK]."\t-0.5\tg\tBath', "two\tŽlutý [MASK] কিছু।\t1\th\tEly"]
-    write("s.tsv", "\ufeff" + "\r\n".join(tsv) + "\r\n")
-    write("s.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    write("s.json", json.dumps(rows, ensure_ascii=False, indent=1))
-    pl.DataFrame([{**row, "id": str(row["id"]), "expected": float(row["expected"])} for row in rows]).write_parquet(
-        tmp_path / "s.parquet"
-    )
-    for name in ("s.csv", "s.tsv", "s.jsonl", "s.json", "s.parquet"):
-        found = read_cloze(tmp_path / name)
-        assert [s.item.id for s in found.sentences] == ["1", "two"], name
-        assert [s.text for s in found.sentences] == [row["text"] for row in rows], name
-        assert points(found) == [-0.5, 1.0], name
-        assert [dict(s.item.labels) for s in found.sentences] == [
-            {"group": "g", "place": "Bath"},
-            {"group": "h", "place": "Ely"},
-        ], name
 
 
 def test_extra_columns_become_labels(write: Write) -> None:
@@ -416,15 +381,6 @@ def test_candidates(write: Write) -> None:
     table = write("c.csv", "sentence,word\nb,x\na,y\na,x\na,y\n")
     assert read_candidates(table, ["a", "b", "c"]) == {"b": ["x"], "a": ["y", "x"]}
     refused(lambda: read_candidates(table, ["a"]), f"{table}, line 2, field 'sentence'", "no sentence 'b'")
-
-
-def test_files_in_a_signature_change_with_their_content(write: Write) -> None:
-    first, second = write("r.csv", RATINGS), write("q.csv", RATINGS)
-    assert cited([]) == "none"
-    before = cited([first, second])
-    assert re.fullmatch(r"r\+q#[0-9a-f]{6}", before)
-    write("q.csv", RATINGS + "a,w,anna,1\n")
-    assert cited([first, second]) != before
 
 
 text = (

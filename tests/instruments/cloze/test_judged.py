@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_cloze import judged, quick, result
 
-from penchant.instruments.cloze.gaps import worth
 from penchant.instruments.cloze.instrument import CLOZE
+from penchant.instruments.cloze.views import worth
 
 FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75}
 

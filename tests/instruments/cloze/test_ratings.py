@@ -14,10 +14,10 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 
 import penchant as pc
 from answers import Answer, refused
+from builders import write_study
 from penchant.errors import DataError
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.probe import Cloze
@@ -59,6 +59,7 @@ def result(
     }
     items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), renormalise=False)
     numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "renormalise": "no"}
+    numbers["scale"] = "old < new"
     probe = Cloze(data="mine", moved_share=0.1, draws=2, resamples=100)
     return probe.result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
 
@@ -109,9 +110,7 @@ def study(zoo: Zoo, tmp_path: Path) -> Callable[..., Path]:
 
     def write(**parameters: Any) -> Path:
         cloze = {"data": "mine", "k": 12, "resamples": 100, "draws": 10, **parameters}
-        content = {"study": "tiny", "models": [str(zoo("bert"))], "probes": [{"cloze": cloze}]}
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
-        return tmp_path / "study.yaml"
+        return write_study(tmp_path / "study.yaml", [zoo("bert")], {"cloze": cloze})
 
     return write
 

@@ -234,7 +234,7 @@ def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> 
     (tmp_path / "anna.csv").write_text(f"{head}s0,TRUE,That is true.,1\n")
     assert penchant("ratings", "import", "out", "anna.csv", "--into", "ratings.csv")[0] == 0
     (tmp_path / "plain.csv").write_text("sentence,word,rater,rating\ns0,old,anna,01-Feb\ns0,old,ben,1\n")
-    assert without_rating([tmp_path / "plain.csv"])[0].startswith("among the ratings 1 date is taken for ½")
+    assert str(next(without_rating([tmp_path / "plain.csv"]))).startswith("among the ratings 1 date is taken for ½")
 
 
 OWN = {"sentence": "Nr", "text": "Satz", "word": "Wort", "filled": "Eingesetzt", "rating": "Urteil"}

@@ -21,9 +21,8 @@ from brute_vector_bias import (
 )
 from penchant import records
 from penchant.instruments.vector_bias import measures as m
-from penchant.instruments.vector_bias.classifier import Space
 from penchant.instruments.vector_bias.exchange import Partitions, exchanged
-from penchant.instruments.vector_bias.measures import AGAINST, FIRST, SECOND, UNION, Counts, Measure, Vectors
+from penchant.instruments.vector_bias.measures import AGAINST, FIRST, SECOND, UNION, Counts, Measure, Space, Vectors
 from penchant.stats.inputs import Array
 
 ROOT5 = math.sqrt(5)

@@ -21,7 +21,7 @@ from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError, MethodError, StudyError
-from penchant.instruments.wino import bias_compare
+from penchant.instruments.wino import bias_estimates
 from penchant.instruments.wino.bias_data import occupation_lists, read_winobias
 from penchant.instruments.wino.bias_estimates import (
     ADJUSTED,
@@ -376,7 +376,7 @@ def test_two_models_are_compared_pair_by_pair() -> None:
     a = many(6)
     b = a.with_columns(score_pro=a["score_pro"] + pl.Series(np.random.default_rng(1).normal(size=len(a))))
     one, two = result(a, "one"), result(b, "two")
-    found = bias_compare.compare(one, two)
+    found = bias_estimates.compare(one, two)
     for measure, of in (
         (PRO_DIFFERENCE, PREFERS_PRO),
         (MALE_DIFFERENCE, PREFERS_MALE),
@@ -385,22 +385,22 @@ def test_two_models_are_compared_pair_by_pair() -> None:
         gap = value(found, measure)
         expected = value(one.summary, of)["value"] - value(two.summary, of)["value"]
         assert gap["value"] == pytest.approx(expected) and gap["low"] <= gap["value"] <= gap["high"]
-        turned = value(bias_compare.compare(two, one), measure)
+        turned = value(bias_estimates.compare(two, one), measure)
         assert (turned["value"], turned["low"]) == pytest.approx((-gap["value"], -gap["high"]), abs=1e-9)
-    itself = bias_compare.compare(one, result(a, "again"))
+    itself = bias_estimates.compare(one, result(a, "again"))
     assert (itself["value"] == 0).all() and itself["low"].is_nan().all()
-    unlike = bias_compare.compare(one, result(b, "two", method="pll"))
+    unlike = bias_estimates.compare(one, result(b, "two", method="pll"))
     assert ADJUSTED_DIFFERENCE not in set(unlike["measure"])
     assert unlike["note"].str.contains("the first is scored by lp, the second by pll").all()
     with pytest.raises(StudyError, match="different items"):
-        bias_compare.compare(one, result(a.head(5), "two"))
+        bias_estimates.compare(one, result(a.head(5), "two"))
     with pytest.raises(StudyError, match="data"):
-        bias_compare.compare(one, result(a, "two", data="other#2"))
+        bias_estimates.compare(one, result(a, "two", data="other#2"))
 
 
 def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     results = [result(many(8, lean=2), "one"), result(many(8, lean=2), "two")]
-    comparison = bias_compare.compare(*results)
+    comparison = bias_estimates.compare(*results)
     texts = [*SECTION.methods(results), *SECTION.limits(results), *SECTION.finding(results, comparison)]
     texts += [table.note for table in SECTION.tables(results)]
     for text in texts:
@@ -423,7 +423,7 @@ def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:
     first = SECTION.finding([leaning, even], None)[0]
     assert "leaning prefers one gender nearly everywhere" in first and "even prefers" not in first
     assert "nearly everywhere" not in SECTION.finding([even], None)[0]
-    found = SECTION.finding([leaning, even], bias_compare.compare(leaning, even))
+    found = SECTION.finding([leaning, even], bias_estimates.compare(leaning, even))
     assert "difference of that share" in " ".join(found)
 
 

@@ -19,18 +19,20 @@ import zoo as tiny
 from paths import SHARED, needs_shared
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError, MethodError, StudyError
-from penchant.instruments.wino import gender_compare
-from penchant.instruments.wino.gender_compare import MEAN_DIFFERENCE, PEARSON_DIFFERENCE, SLOPE_DIFFERENCE
+from penchant.instruments.wino import gender_estimates
 from penchant.instruments.wino.gender_data import ROLES, WinogenderColumns, WinogenderItems, read_winogender
 from penchant.instruments.wino.gender_estimates import (
     EFFECT,
     MEAN,
+    MEAN_DIFFERENCE,
     NAMED,
     OCCUPATION,
     ONE,
     PARTICIPANT,
     PEARSON,
+    PEARSON_DIFFERENCE,
     SLOPE,
+    SLOPE_DIFFERENCE,
     SOMEBODY,
     SPEARMAN,
     TOPS,
@@ -348,7 +350,7 @@ def test_occupations_without_a_share_are_counted() -> None:
 def test_two_models_are_compared_sentence_by_sentence() -> None:
     a, b = simulated(1, 0.6, 0.1), simulated(1, 0.2, 0.1, noise=4)
     one, two = result(a, "one"), result(b, "two")
-    found = gender_compare.compare(one, two)
+    found = gender_estimates.compare(one, two)
     for part in ("all", OCCUPATION, EFFECT):
         for measure, of in ((SLOPE_DIFFERENCE, SLOPE), (PEARSON_DIFFERENCE, PEARSON)):
             gap = value(found, measure, part, share="bls")
@@ -358,13 +360,13 @@ def test_two_models_are_compared_sentence_by_sentence() -> None:
         assert value(found, MEAN_DIFFERENCE, part)["value"] == pytest.approx(means[0] - means[1])
     steeper = value(found, SLOPE_DIFFERENCE, OCCUPATION, share="bls")
     assert steeper["low"] < 0.4 < steeper["high"] and steeper["low"] > 0 and steeper["p_holm"] < 0.05
-    alike = gender_compare.compare(one, result(simulated(1, 0.2, 0.1), "two"))
+    alike = gender_estimates.compare(one, result(simulated(1, 0.2, 0.1), "two"))
     exact = value(alike, SLOPE_DIFFERENCE, OCCUPATION, share="bls")
     assert exact["value"] == pytest.approx(0.4) and math.isnan(exact["low"])  # the noise is the same in both
-    unlike = gender_compare.compare(one, result(b, "two", method="pll"))
+    unlike = gender_estimates.compare(one, result(b, "two", method="pll"))
     assert set(unlike["measure"]) == {PEARSON_DIFFERENCE} and unlike["note"].str.contains("scored by lp").all()
     with pytest.raises(StudyError, match="statistics"):
-        gender_compare.compare(one, result(b, "two", statistics="s#3"))
+        gender_estimates.compare(one, result(b, "two", statistics="s#3"))
     tables = SECTION.compared(found)
     assert [table.name for table in tables] == ["differences", "mean-differences"] and len(tables[0].rows) == 6
 

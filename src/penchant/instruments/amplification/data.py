@@ -121,8 +121,8 @@ class Template:
     language: str = "und"
 
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
-        """The sentence with both slots filled, and the spans of group word and attribute; a word that comes first has a
-        capital."""
+        """Return the sentence with both slots filled, and the spans of group word and attribute; a word that comes
+        first has a capital."""
         text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=self.language)
         return text, spans["group"], spans["attribute"]
 
@@ -137,7 +137,7 @@ class Attribute:
     place: str
 
     def leaks(self) -> list[str]:
-        """The templates that hold the word beside its slot, where the model reads it though it is masked."""
+        """Return the templates that hold the word beside its slot, where the model reads it though it is masked."""
         return [
             template.text
             for template in self.templates
@@ -166,11 +166,11 @@ class Contrast:
     forms: Mapping[str, tuple[str, ...]]
 
     def kinds(self) -> list[str]:
-        """The kinds of attributes, in order."""
+        """Return the kinds of attributes, in order."""
         return list(dict.fromkeys(attribute.kind for attribute in self.attributes))
 
     def grouped(self) -> Grouped:
-        """What is counted in a text."""
+        """Return what is counted in a text."""
         words = [attribute.word for attribute in self.attributes]
         a, b, others = ({word: self.forms[word] for word in part} for part in (self.a, self.b, words))
         return Grouped(a, b, others)
@@ -192,7 +192,7 @@ class AmplificationSet:
         return f"<amplification set {self.name}: {len(self.contrasts)} contrasts, {words:,} attributes>"
 
     def search(self, layout: Layout, field: str) -> GroupSearch:
-        """How its words are counted in a text."""
+        """Return how its words are counted in a text."""
         grouped = [contrast.grouped() for contrast in self.contrasts]
         return GroupSearch(grouped, self.language, layout, field, self.cased)
 
@@ -245,7 +245,6 @@ def _forms(word: str, suffixes: Sequence[str], content: SetFile) -> tuple[str, .
 
 
 def _small(text: str, language: str) -> str:
-    """A text in small letters, as it is compared."""
     return normalise(lowered(text, language))
 
 

@@ -16,6 +16,7 @@ from penchant.instruments.amplification.estimates import (
     SLOPE,
     Word,
     Words,
+    columns,
     family,
     generator,
     wider,
@@ -61,7 +62,7 @@ def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings)
 def _steeper(
     ours: dict[str, Word], theirs: dict[str, Word], rng: np.random.Generator, settings: AmplificationSettings
 ) -> Estimate:
-    """The difference of the slopes through the words of each model."""
+    """Return the difference of the slopes through the words of each model."""
     names = list({**ours, **theirs})
     bare = Estimate(SLOPE, math.nan, len(names), level=settings.level)
     fewest = min(len(ours), len(theirs))
@@ -92,20 +93,13 @@ def _steeper(
 
 
 def _content(word: Word | None) -> tuple[float, float]:
-    """What words are sorted by, so that their order in the set does not matter."""
+    """Return what words are sorted by, so that their order in the set does not matter."""
     return (math.inf, math.inf) if word is None else (word.c, word.m.value)
 
 
 def _aligned(names: Sequence[str], words: dict[str, Word]) -> tuple[Points, NDArray[np.float64]]:
-    """The words of a model in the order of the names, and which of these it has; the others stand where they do not
-    matter."""
+    """Return the words of a model in the order of the names, and which of these it has; the others stand where they do
+    not matter."""
     there = np.array([name in words for name in names], dtype=np.float64)
     chosen = [words.get(name) or next(iter(words.values())) for name in names]
-    variances = [0.0 if math.isnan(word.m.variance) else word.m.variance for word in chosen]
-    columns = (
-        [word.c for word in chosen],
-        [word.m.value for word in chosen],
-        [word.c_variance for word in chosen],
-        variances,
-    )
-    return Points(*(np.array(column, dtype=np.float64) for column in columns)), there
+    return Points(*columns(chosen)), there

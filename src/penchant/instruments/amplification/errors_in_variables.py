@@ -69,7 +69,7 @@ class Points:
 
     @classmethod
     def of(cls, x: ArrayLike, y: ArrayLike, error_x: ArrayLike, error_y: ArrayLike) -> Points:
-        """The points of four columns, in an order that depends on them alone."""
+        """Return the points of four columns, in an order that depends on them alone."""
         named = {"x": x, "y": y, "error variance of x": error_x, "error variance of y": error_y}
         columns = [as_values(part, where=name) for name, part in named.items()]
         for name, part in zip(named, columns, strict=True):
@@ -83,14 +83,14 @@ class Points:
         return len(self.x)
 
     def line(self) -> Lines:
-        """The line through all of them, as arrays of one entry. Raises DataError for fewer than two."""
+        """Return the line through all of them, as arrays of one entry. Raises DataError for fewer than two."""
         if len(self) < 2:
             raise DataError(f"a line needs two points, there are {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
     def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> Lines:
-        """The lines where each point counts as often as a row of `weights` (b, n) says. `raised`: what variances are
-        multiplied by, n/(n − 1) for resamples of n points, which vary less than the points do by that factor."""
+        """Return the lines where each point counts as often as a row of `weights` (b, n) says. `raised`: what variances
+        are multiplied by, n/(n − 1) for resamples of n points, which vary less than the points do by that factor."""
         times = np.asarray(weights, dtype=np.float64)
         n = times.sum(axis=1)
         x, y = self.x - self.x.mean(), self.y - self.y.mean()  # so that squares of large numbers do not cancel
@@ -115,7 +115,7 @@ class Points:
             )
 
     def resampled(self, rng: np.random.Generator, resamples: int) -> Lines:
-        """The line of every resample of the points. Raises MethodError when `resamples` is not positive."""
+        """Return the line of every resample of the points. Raises MethodError when `resamples` is not positive."""
         check_resamples(resamples)
 
         def drawn(counts: Counts, rows: Array) -> Array:
@@ -126,7 +126,7 @@ class Points:
         return Lines(*np.ascontiguousarray(resampled(drawn, units, seed=rng, resamples=resamples, pooled=False).T))
 
     def left_out(self) -> Lines:
-        """The line without each of the points in turn."""
+        """Return the line without each of the points in turn."""
         return self.lines(1.0 - np.eye(len(self)))
 
 
@@ -137,7 +137,7 @@ _ENDLESS = 1e100
 
 
 def jackknife_error(values: Array) -> float:
-    """The standard error of a statistic from its values without each unit; NaN where one is infinite."""
+    """Return the standard error of a statistic from its values without each unit; NaN where one is infinite."""
     n = len(values)
     kept = np.sort(values)
     return float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())) if np.isfinite(kept).all() else np.nan

@@ -85,7 +85,7 @@ class Words:
         return [EVERYTHING, *kinds] if len(kinds) > 1 else [EVERYTHING]
 
     def of(self, kind: str) -> list[Word]:
-        """The kept words of a kind."""
+        """Return the kept words of a kind."""
         return [word for word in self.kept if kind in (EVERYTHING, word.kind)]
 
 
@@ -101,7 +101,6 @@ def words_of(items: pl.DataFrame, settings: AmplificationSettings) -> list[Words
 
 
 def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
-    """The words of the items of one contrast."""
     firsts = part.unique("word", keep="first", maintain_order=True)
     counts = dict(zip(firsts["word"], firsts.select("count_a", "count_b").rows(), strict=True))
     odds = _log_odds(counts, (firsts["words_a"][0], firsts["words_b"][0]), prior_size)
@@ -123,9 +122,9 @@ def _table(rows: pl.DataFrame) -> Array:
 def _log_odds(
     counts: dict[str, tuple[int, int]], total: tuple[int, int], prior_size: float
 ) -> dict[str, tuple[float, float]]:
-    """The log-odds of every word in the sentences of A against those of B, with the variance of their error (Monroe,
-    Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the sentences; the
-    prior is both groups' sentences together."""
+    """Return the log-odds of every word in the sentences of A against those of B, with the variance of their error
+    (Monroe, Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the
+    sentences; the prior is both groups' sentences together."""
     known = [word for word, pair in counts.items() if sum(pair)]
     table = np.array([counts[word] for word in known], dtype=np.int64).reshape(-1, 2)
     rest = np.maximum(np.array(total, dtype=np.int64) - table.sum(axis=0), 0)
@@ -140,7 +139,8 @@ def _log_odds(
 
 
 def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings) -> list[Estimate]:
-    """All estimates: those of each contrast and kind of attribute, the comparison with the control, then every word."""
+    """Return all estimates: those of each contrast and kind of attribute, the comparison with the control, then every
+    word."""
     contrasts = words_of(items, settings)
     rows: list[Estimate] = []
     for words in contrasts:
@@ -161,13 +161,12 @@ def family(estimate: Estimate) -> str:
     return f"{estimate.measure}, {'contrasts' if estimate.by['kind'] == EVERYTHING else 'kinds'}"
 
 
-def points(words: Sequence[Word]) -> Points:
-    """c and m of some words, with the variances of their errors; 0 for m where one template or word hides its
+def columns(words: Sequence[Word]) -> tuple[Array, Array, Array, Array]:
+    """Return c and m of some words, with the variances of their errors; 0 for m where one template or word hides its
     spread."""
-    variances = [0.0 if math.isnan(word.m.variance) else word.m.variance for word in words]
-    return Points.of(
-        [word.c for word in words], [word.m.value for word in words], [word.c_variance for word in words], variances
-    )
+    rows = [(word.c, word.m.value, word.c_variance, word.m.variance) for word in words]
+    c, m, of_c, of_m = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    return c, m, of_c, np.where(np.isnan(of_m), 0.0, of_m)
 
 
 def generator(settings: AmplificationSettings, *names: str) -> np.random.Generator:
@@ -176,7 +175,7 @@ def generator(settings: AmplificationSettings, *names: str) -> np.random.Generat
 
 
 def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """The line through the words of a kind, their correlation, and the mean of m − c."""
+    """Yield the line through the words of a kind, their correlation, and the mean of m − c."""
     by = {"contrast": words.contrast, "kind": kind, "word": ""}
     chosen = words.of(kind)
     measures = (SLOPE, AGAINST_0, EXACT, CORRELATION, RELIABILITY)
@@ -185,7 +184,7 @@ def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterat
         for measure in measures:
             yield Estimate(measure, math.nan, len(chosen), level=settings.level, notes=(note,), by=by)
     else:
-        yield from _line(points(chosen), by, settings)
+        yield from _line(Points.of(*columns(chosen)), by, settings)
     gaps = [word.gap for word in chosen]
     mean = t_mean(gaps, level=settings.level, noun="words", against=0)
     yield replace(mean, measure=SHIFT, by=by)
@@ -194,7 +193,7 @@ def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterat
 
 
 def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estimate]:
-    """How far m differs between templates: the sd of its mean over the words of a template, and the share of the
+    """Return how far m differs between templates: the sd of its mean over the words of a template, and the share of the
     variance of m, one a word and template, that lies between templates. Words of other families of templates have
     templates of their own."""
     rows = [
@@ -212,7 +211,6 @@ def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estim
 
 
 def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) -> Iterator[Estimate]:
-    """The estimates of a line through some words, with intervals and tests."""
     n, found, left = len(words), words.line(), words.left_out()
     drawn = words.resampled(generator(settings, by["contrast"], by["kind"]), settings.resamples)
     method = wider("amplification.wider", settings, words=n)
@@ -230,7 +228,7 @@ def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) ->
 
 
 def _within_one(estimate: Estimate) -> Estimate:
-    """A correlation whose interval ends at −1 and 1, with a note where there are too few words for it."""
+    """Return a correlation whose interval ends at −1 and 1, with a note where there are too few words for it."""
     return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
@@ -242,8 +240,8 @@ def wider(code: str, settings: AmplificationSettings, **params: object) -> Metho
 def with_draws(
     estimate: Estimate, draws: Array, error: float, n: int, method: Method, against: float | None
 ) -> Estimate:
-    """An estimate with an interval from its resamples and the `error` of its jackknife, and the test `against` a number
-    that agrees with it; without where the resamples have no end."""
+    """Return an estimate with an interval from its resamples and the `error` of its jackknife, and the test `against` a
+    number that agrees with it; without where the resamples have no end."""
     if not math.isfinite(estimate.value):
         return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))
     low, high = wider_interval(estimate.value, draws, error, n, estimate.level)
@@ -257,7 +255,7 @@ def with_draws(
 
 
 def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings) -> Iterator[Estimate]:
-    """The slope of every contrast minus that of the control, whose words are others."""
+    """Yield the slope of every contrast minus that of the control, whose words are others."""
     control = next((words for words in contrasts if words.control), None)
     if control is None:
         return
@@ -270,7 +268,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings)
         if min(n, of_control) < FEWEST:
             yield bare.noted(Note("amplification.few-words-or-control", least=FEWEST))
             continue
-        both = [points(each.kept) for each in (words, control)]
+        both = [Points.of(*columns(each.kept)) for each in (words, control)]
         first, second = (line.line().slope[0] for line in both)
         draws = [
             each.resampled(generator(settings, BEYOND, of.contrast), settings.resamples).slope
@@ -317,7 +315,7 @@ def _of_word(words: Words, word: Word, settings: AmplificationSettings) -> Itera
 
 
 def _t_interval(estimate: Estimate, variance: float, df: float, method: Method) -> Estimate:
-    """The estimate with a t interval of an error of this variance; unchanged where that is unknown or 0."""
+    """Return the estimate with a t interval of an error of this variance; unchanged where that is unknown or 0."""
     if not variance > 0:
         return estimate
     reach = float(scipy.stats.t.ppf((1 + estimate.level) / 2, df)) * variance**0.5

@@ -1,42 +1,54 @@
-"""Amplification: does a model say more than the text it was trained on?
-
-For an attribute word w and two groups of words, m(w) is how much more probable a model makes w after the words of the
-first group than after those of the second, and c(w) is the log-odds of w in the sentences of its text that hold a word
-of the first group against those that hold one of the second. The slope of m on c is 1 where the model says what its
-text says, above 1 where it says more, and between 0 and 1 where it says less."""
+"""Amplification: does a model say more of two groups of words than the text it was trained on?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
+import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.group_counts import Counted, count_groups
+from penchant.corpus.group_counts import Counted, GroupCounts, count_groups
 from penchant.corpus.sampling import spread
+from penchant.corpus.slots import Span
 from penchant.corpus.text_files import TextFile, find_texts
 from penchant.corpus.workers import worthwhile
-from penchant.engine.scorer import language_model
-from penchant.errors import DataError
+from penchant.engine.scorer import Scorer, language_model
+from penchant.errors import DataError, MethodError
+from penchant.files import join_names, sha256_file
 from penchant.instruments.amplification.data import AmplificationSet, Attribute, Contrast, read_amplification
 from penchant.instruments.amplification.estimates import amplification_estimates
-from penchant.instruments.amplification.scoring import Asked, scored
 from penchant.instruments.amplification.settings import AmplificationSettings
-from penchant.instruments.amplification.texts import cited_texts, texts_of
-from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.base import Measured, Model
 from penchant.instruments.fields import written
+from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
+from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02
 """A prior of more than this share of the words of a group's sentences makes log-odds visibly smaller."""
+_MOST = 3
+"""Files that a signature names; of others it says how many there are."""
+Asked: TypeAlias = tuple[Contrast, Attribute]
+_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "contrast", "kind", "word", "template", "side", "label", "group_word"), pl.String),
+    "control": pl.Boolean,
+    "sentence": pl.String,
+    **dict.fromkeys(("fill", "prior", "corrected"), pl.Float64),
+    "tokens": pl.Int64,
+    "reaches": pl.Boolean,
+    **dict.fromkeys(("count_a", "count_b", "words_a", "words_b", "sentences_a", "sentences_b", "both"), pl.Int64),
+}
 
 
-class Amplification(AmplificationSettings, Probe):
+class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     """Whether a masked model says more, or less, of two groups than the text it was trained on.
 
     `run` returns items (one row per sentence: log-probability of the attribute word with the group word seen and
@@ -46,16 +58,16 @@ class Amplification(AmplificationSettings, Probe):
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
 
-    _read: dict[Path, AmplificationSet] = PrivateAttr(default_factory=dict)
     _counts: dict[tuple[str, ...], Counted] = PrivateAttr(default_factory=dict)
 
-    def test_set(self, base: Sequence[Path] = (Path(),)) -> AmplificationSet:
-        """The set, checked and cached; in a pilot with some of the attributes of every kind. Raises DataError."""
-        place = self.find(self.data, base)
-        if place not in self._read:
-            self._read[place] = read_amplification(place)
-        whole = self._read[place]
-        return whole if self.limit is None else replace(whole, contrasts=tuple(map(self._shortened, whole.contrasts)))
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the file of the set, and what a pilot has of it."""
+        return self.find(self.data, base), self.limit, self.seed
+
+    def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
+        """Return the set; in a pilot with some of the attributes of every contrast. Raises DataError."""
+        whole = read_amplification(path)
+        return whole if limit is None else replace(whole, contrasts=tuple(map(self._shortened, whole.contrasts)))
 
     def _shortened(self, contrast: Contrast) -> Contrast:
         drawn = spread(
@@ -67,38 +79,42 @@ class Amplification(AmplificationSettings, Probe):
         )
         return replace(contrast, attributes=tuple(drawn))
 
+    def items(self, read: AmplificationSet) -> Sequence[Asked]:
+        """Return every attribute with its contrast."""
+        return [(contrast, attribute) for contrast in read.contrasts for attribute in contrast.attributes]
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Asked]:
+        """Return all attributes of the set, which is that of the pilot in a pilot."""
+        return list(self.items(self.read_set(base)))
+
+    def texts_of(self, item: Asked) -> Sequence[str]:
+        """Return every sentence with an attribute."""
+        contrast, attribute = item
+        return [text for _, _, _, text, _, _ in attribute.sentences(contrast)]
+
+    def place_of(self, item: Asked) -> str:
+        """Return the place of an attribute, and the word."""
+        return f"{item[1].place}, '{item[1].word}'"
+
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The set and the texts of all models, without those behind a URL."""
+        """Return the set and the texts of all models, without those behind a URL."""
         names = self.text.values() if isinstance(self.text, dict) else [self.text]
-        places = dict.fromkeys(file.place for named in names for file in find_texts(_listed(named), base))
-        return [self.test_set(base).path, *(Path(place) for place in places if "://" not in place)]
-
-    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Every sentence, with the place of its attribute."""
-        return [
-            (text, attribute.place)
-            for contrast in self.test_set(base).contrasts
-            for attribute in contrast.attributes
-            for text in _sentences(contrast, attribute)
-        ]
-
-    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The sentences, without those that are left out."""
-        return known_texts(model, texts, self.on_unknown)
+        places = dict.fromkeys(file.place for named in names for file in find_texts(listed(named), base))
+        return [self.read_set(base).path, *(Path(place) for place in places if "://" not in place)]
 
     def settle(self, model: Model) -> Self:
-        """The probe unchanged. Raises MethodError for a model that is not masked, or has no text of its own."""
+        """Return the probe unchanged. Raises MethodError for a model that is not masked, or has no text of its own."""
         hint = "it reads a word with the group word hidden, which may stand before or after it"
         texts_of(self.text, require_masked(self.name, model, hint).name)
         return self
 
     def text_files(self, model: LanguageModel, base: Sequence[Path]) -> list[TextFile]:
-        """The files of the text of a model. Raises DataError, and MethodError where none is named for it."""
+        """Return the files of the text of a model. Raises DataError, and MethodError where none is named for it."""
         return find_texts(texts_of(self.text, model.name), base)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The set, the text of this model and how it is read, the bound and the prior."""
-        read = self.test_set(base)
+        """Return the set, the text of this model and how it is read, the bound and the prior."""
+        read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
             "text": cited_texts(self.text_files(language_model(model), base)),
@@ -108,76 +124,125 @@ class Amplification(AmplificationSettings, Probe):
 
     def measure(self, session: Session) -> Measured:
         """Count the words of the text, and score every sentence with the group word seen and hidden."""
-        read = self.test_set(session.base)
-        asked = [(contrast, attribute) for contrast in read.contrasts for attribute in contrast.attributes]
-        kept, cautions = known_items(
-            session.lm,
-            asked,
-            lambda pair: _sentences(*pair),
-            lambda pair: f"{pair[1].place}, '{pair[1].word}'",
-            self.on_unknown,
-            "attributes",
-        )
+        read = self.read_set(session.base)
+        kept, cautions = self.known(session, self.items(read))
         files = self.text_files(session.lm, session.base)
         counted = self._counted(read, files)
-        for contrast, counts in zip(read.contrasts, counted.contrasts, strict=True):
+        counts = dict(zip((contrast.name for contrast in read.contrasts), counted.contrasts, strict=True))
+        for contrast in read.contrasts:
             for side, label in zip("AB", contrast.labels, strict=True):
-                if not counts.sentences[side]:
+                if not counts[contrast.name].sentences[side]:
                     raise DataError(
                         f"no sentence holds a word of '{label}' and none of the other group",
                         where=f"the text of {session.lm.name} ({', '.join(file.name for file in files)})",
                         hint="name more text, or remove the contrast",
                     )
-        by_contrast = dict(zip((each.name for each in read.contrasts), counted.contrasts, strict=True))
-        whole = [Asked(contrast, attribute, by_contrast[contrast.name]) for contrast, attribute in kept]
-        session.expect(sum(len(_sentences(each.contrast, each.attribute)) for each in whole), inputs=2)
-        return Measured(scored(whole, session.scorer), (*cautions, *_leaks(read), *self._of_text(read, counted)))
+        session.expect(sum(len(self.texts_of(item)) for item in kept), inputs=2)
+        cautions = (*cautions, *_leaks(read), *self._of_text(read, counted))
+        return Measured(scored(kept, counts, session.scorer), cautions)
 
     def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> Counted:
-        """The counts of a text, which models may share."""
+        """Return the counts of a text, which models may share."""
         key = tuple(file.place for file in files)
         if key not in self._counts:
             search = read.search(self.layout, self.field)
             self._counts[key] = count_groups(search, files, workers=worthwhile(files))
         return self._counts[key]
 
-    def _of_text(self, read: AmplificationSet, counted: Counted) -> Iterable[str]:
-        """Cautions about the text."""
+    def _of_text(self, read: AmplificationSet, counted: Counted) -> Iterator[Note]:
         if counted.skipped:
-            yield f"{counted.skipped:,} of {counted.records:,} records of the text could not be read"
+            yield Note("amplification.unreadable", lost=counted.skipped, of=counted.records)
         for contrast, counts in zip(read.contrasts, counted.contrasts, strict=True):
-            lost = [
-                w for side, part in (("A", contrast.a), ("B", contrast.b)) for w in part if not counts.members[side, w]
-            ]
+            sides = (("A", contrast.a), ("B", contrast.b))
+            lost = [word for side, part in sides for word in part if not counts.members[side, word]]
             if lost:
-                yield f"{contrast.name}: the text never has the group words {', '.join(lost)}, which the model is asked"
-            fewest = min(counts.total[side] for side in "AB")
-            if self.prior_size > LARGEST_PRIOR * fewest:
-                yield (
-                    f"{contrast.name}: the prior counts for {self.prior_size:,.0f} words and the sentences of a group "
-                    f"hold {fewest:,}, so log-odds of the text are smaller, and slopes larger, by some "
-                    f"{self.prior_size / (fewest + self.prior_size):.0%}: choose a smaller prior_size"
-                )
+                yield Note("amplification.never-in-text", contrast=contrast.name, words=lost)
+            fewest, prior = min(counts.total[side] for side in "AB"), self.prior_size
+            if prior > LARGEST_PRIOR * fewest:
+                yield Note("amplification.large-prior", contrast=contrast.name, prior=prior, fewest=fewest)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Slopes of the model on its text, correlations, and m, c and m − c of every word."""
+        """Return slopes of the model on its text, correlations, and m, c and m − c of every word."""
         return amplification_estimates(measured.items, self)
 
 
-def _listed(named: str | list[str]) -> list[str]:
-    return [named] if isinstance(named, str) else named
-
-
-def _sentences(contrast: Contrast, attribute: Attribute) -> list[str]:
-    return [text for _, _, _, text, _, _ in attribute.sentences(contrast)]
-
-
-def _leaks(read: AmplificationSet) -> Iterable[str]:
-    """A caution where a template holds an attribute that it is filled with."""
+def _leaks(read: AmplificationSet) -> Iterator[Note]:
+    """Yield the caution about templates that hold an attribute that they are filled with."""
     held = [(each.word, text) for contrast in read.contrasts for each in contrast.attributes for text in each.leaks()]
     if held:
-        word, text = held[0]
-        yield (
-            f"{len(held)} pairs of template and attribute hold the attribute a second time, which the model reads, "
-            f"such as '{word}' in '{text}'"
-        )
+        yield Note("amplification.held-twice", have=len(held), word=held[0][0], text=held[0][1])
+
+
+# Scores -------------------------------------------------------------------------------------------------------------
+
+
+def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Scorer) -> pl.DataFrame:
+    """Return one row for every sentence: `fill` is the log-probability of the attribute word, all its pieces masked;
+    `prior` the same with the group word masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute
+    word in the place of their target). `counts` are those of the text by contrast.
+    """
+    rows: list[dict[str, Any]] = []
+    places: list[tuple[str, Span, tuple[Span, ...], str]] = []
+    for contrast, attribute in asked:
+        about = _about(contrast, attribute, counts[contrast.name])
+        for side, member, template, text, group, word in attribute.sentences(contrast):
+            places += [(text, word, (), attribute.place), (text, word, (group,), attribute.place)]
+            id_, label = f"{contrast.name} {attribute.word} {member}: {template}", contrast.labels["AB".index(side)]
+            own = {"id": id_, "template": template, "side": side, "label": label}
+            rows.append({**about, **own, "group_word": member, "sentence": text})
+    scores = scorer.masked(places)
+    for row, fill, prior in zip(rows, scores, scores, strict=True):
+        row |= {"fill": fill.score, "prior": prior.score, "corrected": fill.score - prior.score}
+        row |= {"tokens": fill.n, "reaches": fill.reaches}
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _about(contrast: Contrast, attribute: Attribute, counts: GroupCounts) -> dict[str, Any]:
+    word = attribute.word
+    about = {"contrast": contrast.name, "kind": attribute.kind, "word": word, "control": contrast.control}
+    text = {
+        **{f"count_{side.lower()}": counts.found[side, word] for side in "AB"},
+        **{f"words_{side.lower()}": counts.total[side] for side in "AB"},
+        **{f"sentences_{side.lower()}": counts.sentences[side] for side in "AB"},
+    }
+    return {**about, **text, "both": counts.both}
+
+
+# Texts of models ----------------------------------------------------------------------------------------------------
+
+
+def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> list[str]:
+    """Return the names of the texts of a model, by its name in signatures: those for all models, or its own.
+
+    A text is named for a model as the study names the model: with or without revision, or by its directory. Raises
+    MethodError where no text or more than one is named for it.
+    """
+    if not isinstance(text, Mapping):
+        return listed(text)
+    fitting = [model] if model in text else [key for key in text if _names(key, model)]
+    label = model if model.startswith("bundled:") else Path(model.rpartition("@")[0] or model).name
+    if not fitting:
+        hint = f"name it too, as in text: {{{label}: FILE}}; texts are named for {', '.join(text) or 'no model'}"
+        raise MethodError(f"no text is named for {label}", where="amplification, text", hint=hint)
+    if len(fitting) > 1:
+        hint = f"name one for {model}"
+        raise MethodError(f"{' and '.join(fitting)} may both mean {model}", where="amplification, text", hint=hint)
+    return listed(text[fitting[0]])
+
+
+def _names(key: str, model: str) -> bool:
+    """Return whether a key is the name of a model, without the hash that signatures add to it, or that of its
+    directory."""
+    label = model.rpartition("@")[0] or model
+    keys = {key, key.partition("@")[0], Path(key).name, Path(key).stem}
+    return label in keys or ("/" in label and Path(label).name in keys)
+
+
+def cited_texts(files: Sequence[TextFile]) -> str:
+    """Return the names of files of text and the first six digits of a hash over all of them; of files behind a URL the
+    hash is of their names and sizes."""
+    parts = [sha256_file(f.place) if "://" not in f.place else f"{f.place} {f.size}" for f in files]
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    names = [file.name for file in files[:_MOST]]
+    more = f"+{len(files) - _MOST} more" if len(files) > _MOST else ""
+    return f"{join_names(names)}{more}#{digest[:6]}"

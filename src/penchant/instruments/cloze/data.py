@@ -1,13 +1,4 @@
-"""Cloze test sets: sentences with one gap, and the valence of words on a bipolar scale between two language varieties.
-
-A test set is a directory with `set.yaml` (see `SetFile`), or just a table of sentences. The scale runs from −1 (`low`,
-the first variety) through 0 (both) to 1 (`high`) in five points; any language, any two varieties.
-
-    sentences    id, text (one [MASK]), expected (the point of the scale the sentence calls for), group, other columns
-    ratings      sentence, word, rater, rating: the valence of a word in one sentence according to one rater
-    lexicon      word, valence: the valence of a word in every sentence
-    candidates   sentence, word: a closed list of fillers for each sentence
-"""
+"""Cloze test sets: sentences with one gap, and words for it with their valence between two language varieties."""
 
 from __future__ import annotations
 
@@ -20,10 +11,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from penchant.arguments import asked
-from penchant.counting import counted, first_of, for_one
+from penchant.counting import counted, first_of
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
-from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
+from penchant.instruments.cloze.rating_tables import AS_NAMED, FIELDS, NAMING, RatingRow, no_sentence
 from penchant.instruments.cloze.scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.letter_case import capitalised
 from penchant.reading import is_directory, stem
@@ -31,6 +22,7 @@ from penchant.records import Item
 from penchant.tables.documents import Names, Text, Written, as_written, read_document
 from penchant.tables.given import NAME, document_of, path_of
 from penchant.tables.rows import read_models, read_rows
+from penchant.wording.phrases import Note
 
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
@@ -41,11 +33,8 @@ SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
-AS_NAMED: Mapping[str, str] = {}
-"""No column has another name than its field."""
 _NAMED = 3
 """How many sentences a caution names."""
-_NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
@@ -176,8 +165,8 @@ _TABLES = {
 
 
 def file_of_set(given: Any) -> Path | None:
-    """The `set.yaml` of a set given in Python: its keys, with tables where it names files. None for anything else.
-    Raises DataError."""
+    """Return the `set.yaml` of a set given in Python: its keys, with tables where it names files. None for anything
+    else. Raises DataError."""
     if not isinstance(given, Mapping):
         return None
     if not given.keys() & _TABLES.keys() and not any(isinstance(part, Mapping) for part in given.values()):
@@ -186,7 +175,7 @@ def file_of_set(given: Any) -> Path | None:
 
 
 @asked
-def read_cloze(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
+def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
     """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone, in a file or given in
     Python as rows, columns or a frame, or the keys of a `set.yaml` as a mapping, with tables where it names files.
 
@@ -221,7 +210,7 @@ def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> Cloz
 
 
 def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow, columns=columns, naming=_NAMING)
+    rows = read_models(path, SentenceRow, columns=columns, naming=NAMING)
     if not rows:
         raise DataError("holds no rows", file=path)
     lines: dict[str, int] = {}
@@ -229,36 +218,22 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
     for line, row in rows:
         taken = RESERVED & (row.__pydantic_extra__ or {}).keys()
         if taken:
-            raise DataError(
-                "the results have a column of that name",
-                file=path,
-                line=line,
-                field=min(taken),
-                hint="give the column another name",
-            )
+            told, hint = "the results have a column of that name", "give the column another name"
+            raise DataError(told, file=path, line=line, field=min(taken), hint=hint)
         if row.id in lines:
-            raise DataError(
-                f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'",
-                file=path,
-                line=line,
-                field="id",
-            )
+            told = f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'"
+            raise DataError(told, file=path, line=line, field="id")
         lines[row.id] = line
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
         sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
 
 
-def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[str]:
-    """Cautions about the expected points of a test set, whose column is called so: dates, and groups with both ends."""
+def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[Note | str]:
+    """Yield cautions about the expected points of a test set, whose column is called so: dates, and for every group
+    whose sentences call for both ends of the scale the rows of the rarer sign."""
     cells = (row.values.get(column) for row in read_rows(test_set.path))
     yield from (f"in the column '{column}' {told}" for told in dates_of_half(cells))
-    yield from opposite_ends(sentences, column)
-
-
-def opposite_ends(sentences: Iterable[Sentence], column: str) -> Iterator[str]:
-    """A caution for every group whose sentences call for both ends of the scale, with the rows of the rarer sign;
-    `column` is what that of the expected points is called."""
     groups: dict[str, tuple[list[str], list[str]]] = {}
     for sentence in sentences:
         below, above = groups.setdefault(sentence.item.labels["group"], ([], []))
@@ -267,12 +242,9 @@ def opposite_ends(sentences: Iterable[Sentence], column: str) -> Iterator[str]:
     for group, (below, above) in groups.items():
         if below and above:
             rare, side = (below, "below") if len(below) <= len(above) else (above, "above")
-            yield (
-                f"the sentences of the group '{group}' call for both ends of the scale: in the column '{column}' "
-                f"{counted(len(below), 'sentences')} {for_one(len(below), 'are')} below 0 and {len(above)} above "
-                f"({side}: {first_of(rare, _NAMED)}). Leaning to one end suits some and not the others, so that no "
-                "finding tells the mean δ of the group: check the column, or divide the group"
-            )
+            counts = {"below": len(below), "above": len(above)}
+            rows = first_of(rare, _NAMED)
+            yield Note("cloze.both-ends", group=group, column=column, **counts, side=side, rows=rows)
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
@@ -295,19 +267,13 @@ def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, lis
     known = set(sentences)
     candidates: dict[str, dict[str, None]] = {}
     for line, row in read_models(path, CandidateRow):
-        require_sentence(row.sentence, known, path, line)
+        if row.sentence not in known:
+            raise no_sentence(row.sentence, path, line)
         candidates.setdefault(row.sentence, {})[row.word] = None
     return {sentence: list(words) for sentence, words in candidates.items()}
 
 
 def filled(text: str, word: str, language: str = "und") -> str:
-    """The sentence with the word in its gap, with a capital of the language where the gap comes first."""
+    """Return the sentence with the word in its gap, with a capital of the language where the gap comes first."""
     initial = text.lstrip().startswith(GAP)
     return text.replace(GAP, capitalised(word, language) if initial else word)
-
-
-def read_texts(mask: str, lists: Mapping[str, list[str]], language: str, sentence: Sentence) -> list[str]:
-    """Return what a model reads of a sentence: with its mask token in the gap, or with each candidate."""
-    if not lists:
-        return [sentence.text.replace(GAP, mask)]
-    return [filled(sentence.text, word, language) for word in lists[sentence.item.id]]

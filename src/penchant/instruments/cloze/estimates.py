@@ -1,29 +1,26 @@
-"""Estimates from rated predictions: mean β, δ and rated mass by group, and their sensitivity to the ratings.
-
-Everything here is computed from the table of items alone, so it can be repeated without a model.
-"""
+"""Estimates from rated predictions: mean β, δ and rated mass by group, and their sensitivity to the ratings."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.cloze.agreeing import agreement_estimates
-from penchant.instruments.cloze.raters import Raters
+from penchant.instruments.cloze.raters import Raters, agreement_estimates
 from penchant.instruments.cloze.settings import BETWEEN as BETWEEN
 from penchant.instruments.cloze.settings import MEASURES as MEASURES
 from penchant.instruments.cloze.settings import SCALES as SCALES
 from penchant.instruments.cloze.settings import ClozeSettings
-from penchant.instruments.cloze.valences import PIECE, UNRATED
+from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate
+from penchant.report.finding import Shown, deciding, told
 from penchant.stats.bootstrap import CHUNK, percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
@@ -41,14 +38,24 @@ LEFT_OUT = "cloze.nothing-rated"
 """The note on sentences that no mean counts."""
 EVERYTHING = "all"
 """The group that stands for all sentences."""
+LITTLE_RATED = 0.5
+"""A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
+HALF_JUDGED = 0.5
+"""A caution is issued where two raters or more judge less than this share of the rated mass."""
+SHOWN = Shown("+.3f", "sentences")
+_Row: TypeAlias = Mapping[str, Any]
 
 
 def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
-    """The items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
+    """Return the items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
 
     β is null, and δ with it, of a sentence of which no predicted word is rated: it would be 0 whatever the model says.
-    With `renormalise`, β is divided by the rated mass.
+    With `renormalise`, β is divided by the rated mass. Items without ratings get empty ones.
     """
+    if "raters" not in items.columns:
+        none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
+        columns = {"raters": pl.List(pl.List(pl.Int32)), "ratings": pl.List(pl.List(pl.Float64))}
+        items = items.hstack([pl.Series(name, none, kind) for name, kind in columns.items()])
     rows = []
     for expected, probs, valences, sources in items.select("expected", "probs", "valences", "sources").iter_rows():
         rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
@@ -85,13 +92,14 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """The family of an estimate for Holm's adjustment: its measure in all groups; that over all sentences has none."""
+    """Return the family of an estimate for Holm's adjustment: its measure in all groups; that over all sentences has
+    none."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
 def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[Estimate]:
     """Yield the estimates of one table, or of the differences between two of the same sentences in the same order."""
-    moved, raters = Moves.of(tables, settings), Raters(tables, settings)
+    moved, raters = Moves(tables, settings), Raters(tables, settings)
     for group, inside in groups(tables[0]):
         by, parts = {"group": group}, [table.filter(inside) for table in tables]
         fixed = {
@@ -131,7 +139,7 @@ def _bounds(column: str, tables: int) -> tuple[float, float]:
 
 
 def other_name(settings: ClozeSettings) -> str:
-    """The name of a measure with the other choice of `renormalise`."""
+    """Return the name of a measure with the other choice of `renormalise`."""
     return OVER_ALL if settings.renormalise else PER_RATED
 
 
@@ -143,7 +151,7 @@ def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
 
 
 def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Each group of sentences and then all of them, with a mask of their rows."""
+    """Yield each group of sentences and then all of them, with a mask of their rows."""
     names = items["group"].unique(maintain_order=True).to_list()
     for name in names:
         yield name, (items["group"] == name).to_numpy()
@@ -160,52 +168,39 @@ class Moves:
     moves.
     """
 
-    def __init__(
-        self,
-        betas: list[Array],
-        weights: list[scipy.sparse.csr_array],
-        changes: scipy.sparse.csc_array,
-        sentences: pl.DataFrame,
-        known: Mapping[str, int],
-        share: float,
-    ) -> None:
-        self._betas, self._weights, self._changes, self._known, self._share = betas, weights, changes, known, share
-        self._expected, self._groups = sentences["expected"].to_numpy(), sentences["group"].to_numpy()
-
-    @classmethod
-    def of(cls, tables: list[pl.DataFrame], settings: ClozeSettings) -> Moves:
-        """Draw the moves for tables with the same sentences in the same order."""
+    def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
+        """Draw the moves for tables with the same sentences in the same order. Ratings are sorted, so that the order of
+        the sentences changes no move."""
         values: dict[tuple[str, str], float] = {}
         entries: list[list[tuple[float, int, tuple[str, str]]]] = []
         for table in tables:
             rated = []
-            for row, (id_, words, probs, valences, mass) in enumerate(
-                table.select("id", "words", "probs", "valences", "rated_mass").iter_rows()
-            ):
+            columns = table.select("id", "words", "probs", "valences", "rated_mass")
+            for row, (id_, words, probs, valences, mass) in enumerate(columns.iter_rows()):
                 divisor = mass if settings.renormalise else 1.0
                 for word, p, value in zip(words, probs, valences, strict=True):
                     if value is not None and divisor > 0:
                         values.setdefault((id_, word), value)
                         rated.append((p / divisor, row, (id_, word)))
             entries.append(rated)
-        keys = {
-            key: i for i, key in enumerate(sorted(values))
-        }  # sorted, so that the moves do not depend on the order of the sentences
+        keys = {key: i for i, key in enumerate(sorted(values))}
         first = tables[0]
         group_of = dict(first.select("id", "group").iter_rows())
         groups_of_keys = [group_of[id_] for id_, _ in keys]
-        changes = _changes(np.array([values[key] for key in keys]), groups_of_keys, settings)
-        weights = []
+        self._changes = _changes(np.array([values[key] for key in keys]), groups_of_keys, settings)
+        self._weights = []
         for rated in entries:
-            rows, columns = [row for _, row, _ in rated], [keys[key] for _, _, key in rated]
+            rows, places = [row for _, row, _ in rated], [keys[key] for _, _, key in rated]
             shape = (len(first), max(1, len(keys)))
-            weights.append(scipy.sparse.csr_array(([weight for weight, _, _ in rated], (rows, columns)), shape=shape))
-        betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
-        return cls(betas, weights, changes, first, Counter(groups_of_keys), settings.moved_share)
+            weights = [weight for weight, _, _ in rated]
+            self._weights.append(scipy.sparse.csr_array((weights, (rows, places)), shape=shape))
+        self._betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
+        self._expected, self._groups = first["expected"].to_numpy(), first["group"].to_numpy()
+        self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """How many ratings of the groups of some sentences move, and how many there are."""
-        known = [self._known.get(group, 0) for group in dict.fromkeys(self._groups[inside].tolist())]
+        """Return how many ratings of the groups of some sentences move, and how many there are."""
+        known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 
     def drawn(self, column: str, draws: slice = slice(None)) -> list[Array]:
@@ -220,8 +215,8 @@ class Moves:
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
 
     def estimate(self, column: str, inside: NDArray[np.bool_], settings: ClozeSettings) -> Estimate:
-        """The mean over some sentences without moves, with the central part of the draws as its interval; for two
-        tables the mean difference."""
+        """Return the mean over some sentences without moves, with the central part of the draws as its interval; for
+        two tables the mean difference."""
         unmoved = [beta[:, None] for beta in self._betas]
         if column == "delta":
             unmoved = [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in unmoved]
@@ -247,17 +242,17 @@ class Moves:
 
 
 def _gap(tables: Sequence[Values]) -> Values:
-    """Return the values of one table, or the difference between those of two."""
     return tables[0] if len(tables) == 1 else tables[0] - tables[1]
 
 
 def _moving(known: int, share: float) -> int:
-    """How many of a group's ratings move: a share of them, at least one if there are any."""
+    """Return how many of a group's ratings move: a share of them, at least one if there are any."""
     return min(known, max(1, round(known * share)))
 
 
 def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -> scipy.sparse.csc_array:
-    """The change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group moves."""
+    """Return the change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group
+    moves."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):
         return scipy.sparse.csc_array(shape)
@@ -272,3 +267,71 @@ def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -
     chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
     change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
     return scipy.sparse.csc_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
+
+
+# Cautions -----------------------------------------------------------------------------------------------------------
+
+
+def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Note]:
+    """Yield cautions about predictions that nobody rates, or that one rater does."""
+    total = int(items["words"].list.len().sum())
+    mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    if total and not int(items["rated"].sum()):
+        yield Note("cloze.none-rated", of=total)
+        return
+    unrated, words, pieces = (int(counts.sum()) for counts in (items["unrated"], unrated_words(items), items["pieces"]))
+    marks = unrated - words
+    renormalise = settings.renormalise
+    if words + marks + pieces:
+        counts = {"words": words, "marks": marks, "pieces": pieces, "of": total}
+        yield Note("cloze.not-rated", **counts, renormalise=renormalise, mass=mass, top=top)
+    if mass < LITTLE_RATED * top:
+        yield Note("cloze.little-rated", renormalise=renormalise)
+    judged = Raters([items], settings).share()
+    if judged < HALF_JUDGED and mass > 0:
+        yield Note("cloze.one-rater-each", share=judged)
+    if empty := without_beta(items):
+        yield Note("cloze.no-beta", ids=empty, of=len(items))
+
+
+def unrated_words(items: pl.DataFrame) -> pl.Series:
+    """Return how many predictions of each sentence are words that nobody rated, and not marks of punctuation."""
+    columns = items.select("words", "sources").iter_rows()
+    counts = [
+        sum(source == UNRATED and is_word(word) for word, source in zip(words, sources, strict=True))
+        for words, sources in columns
+    ]
+    return pl.Series(counts, dtype=pl.Int64)
+
+
+def without_beta(items: pl.DataFrame) -> list[str]:
+    """Return the ids of the sentences that have no β, because no predicted word is rated."""
+    return items.filter(pl.col("beta").is_null())["id"].to_list()
+
+
+def turning(rows: Iterable[_Row]) -> Iterator[Note]:
+    """Yield the caution about groups in which one choice of `renormalise` tells a lean and the other does not, or the
+    opposite one."""
+    places = [[group, *numbers] for _, group, *numbers in turns(rows)]
+    if places:
+        yield Note("cloze.turns", places=places)
+
+
+def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield where one choice of `renormalise` tells an estimate apart from 0 and the other does not, or on the other
+    side: comparison, group ("" for all sentences), and the numbers over all probability and per rated one."""
+    by = {(row.get("comparison", ""), row["group"], row["measure"]): row for row in rows}
+    for (pair, group, measure), row in by.items():
+        for way in (PER_RATED, OVER_ALL):
+            other = by.get((pair, group, way.format(measure)))
+            if other is None or math.isnan(deciding(row) + deciding(other)) or _side(row) == _side(other):
+                continue
+            over_all, per_rated = (other, row) if way == OVER_ALL else (row, other)
+            place = "" if group == EVERYTHING else group
+            yield pair, place, SHOWN.number(over_all, n=False), SHOWN.number(per_rated, n=False)
+
+
+def _side(row: _Row) -> int:
+    """Return −1 or 1 where an estimate is told to be below or above 0, else 0."""
+    return (1 if row["value"] > 0 else -1) * told(row)

@@ -1,12 +1,11 @@
 """The entry point of cloze valence."""
 
-from penchant.instruments.cloze import judging
+from penchant.instruments.cloze import ratings
 from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.estimates import differences
-from penchant.instruments.cloze.gaps import WORDS
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.settings import ClozeSettings
-from penchant.instruments.cloze.views import VIEWS
+from penchant.instruments.cloze.views import VIEWS, WORDS
 from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
 from penchant.views.section import section
@@ -19,5 +18,5 @@ CLOZE = Instrument(
     formats={
         "cloze test set": "a directory with set.yaml, or a table: id, text, expected, group (penchant schema cloze)"
     },
-    judge=judging.task,
+    judge=ratings.task,
 )

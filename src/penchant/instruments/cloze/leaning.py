@@ -8,10 +8,8 @@ from typing import TypeAlias
 
 import polars as pl
 
-from penchant.instruments.cloze.agreeing import ALPHA
-from penchant.instruments.cloze.cautions import SHOWN, turns
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
-from penchant.instruments.cloze.raters import SAMPLED
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, SHOWN, turns
+from penchant.instruments.cloze.raters import ALPHA, SAMPLED
 from penchant.instruments.comparison import difference
 from penchant.records import Result
 from penchant.report.finding import MOST, across, differences, measured, outside, told, unclear
@@ -92,7 +90,6 @@ def _leans(found: Sequence[Source], words: Text) -> Iterator[Said]:
 
 
 def _mixture(items: pl.DataFrame, words: Text) -> str:
-    """Return what all sentences are: a mixture of groups of a size that the author of the set chose."""
     sizes = items.group_by("group", maintain_order=True).len().rows()
     return words.get("mixture", groups=[f"{n} {group}" for group, n in sizes])
 

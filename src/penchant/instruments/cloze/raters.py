@@ -1,19 +1,26 @@
-"""Means of β and δ with the uncertainty of who rated: raters are left out one after the other."""
+"""Who rated: how far the raters agree, and means of β and δ with each of them left out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.cloze.settings import ClozeSettings
+from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
-from penchant.stats.raters import mean_over_raters
+from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
+from penchant.stats.raters import mean_over_raters, worth
 from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
+ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
 SAMPLED = "{}, raters sampled"
 """The name of a measure whose interval holds for other raters, too."""
 KNOWN = "cloze.known"
@@ -58,8 +65,8 @@ class Raters:
     def estimate(
         self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float], fixed: Estimate
     ) -> Estimate:
-        """The mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale. Its
-        interval holds that of the `fixed` raters, since what others would say adds to what is not known."""
+        """Return the mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale.
+        Its interval holds that of the `fixed` raters, since what others would say adds to what is not known."""
         value = self._values(column, rater=False)[0]
         kept = inside & ~np.isnan(value)
         heard = self._heard[:, kept].any(axis=1)
@@ -81,7 +88,7 @@ class Raters:
         return replace(estimate, measure=SAMPLED.format(measure))
 
     def share(self) -> float:
-        """The share of the rated probability that two raters or more judge."""
+        """Return the share of the rated probability that two raters or more judge."""
         rated = float(self._rated.sum())
         return float(self._judged.sum()) / rated if rated else 0.0
 
@@ -101,12 +108,12 @@ def _entries(table: pl.DataFrame, *, renormalise: bool) -> list[tuple[int, int, 
 
 
 def _number(table: pl.DataFrame) -> int:
-    """One more than the highest number of a rater who rates a word."""
+    """Return one more than the highest number of a rater who rates a word."""
     return 1 + max((r for words in _judged_words(table) for _, _, raters, _ in words for r in raters), default=-1)
 
 
 def _by_rater(table: pl.DataFrame, number: int) -> Array:
-    """The probability of the words that each of a `number` of raters judged, shape (raters, sentences)."""
+    """Return the probability of the words that each of a `number` of raters judged, shape (raters, sentences)."""
     judged = np.zeros((number, len(table)))
     for row, words in enumerate(_judged_words(table)):
         for p, _, raters, _ in words:
@@ -115,20 +122,97 @@ def _by_rater(table: pl.DataFrame, number: int) -> Array:
 
 
 def _judged_words(table: pl.DataFrame) -> list[list[tuple[float, float, list[int], list[float]]]]:
-    """The rated words of every sentence: probability, valence, raters and ratings. A table made before ratings were
-    kept has no raters."""
-    if "raters" not in table.columns:
-        table = table.with_columns(raters=pl.lit(None), ratings=pl.lit(None))
-    rows = []
-    for probs, valences, raters, ratings in table.select("probs", "valences", "raters", "ratings").iter_rows():
-        none: list[list[int]] = [[]] * len(probs)
-        words = zip(probs, valences, raters or none, ratings or none, strict=True)
-        rows.append([word for word in words if word[1] is not None and word[0] > 0])
-    return rows
+    """Return the rated words of every sentence: probability, valence, raters and ratings."""
+    rows = (zip(*row, strict=True) for row in table.select("probs", "valences", "raters", "ratings").iter_rows())
+    return [[word for word in words if word[1] is not None and word[0] > 0] for words in rows]
 
 
 def _masses(table: pl.DataFrame) -> tuple[Array, Array]:
-    """The probability of every sentence that two raters or more judge, and all that is rated."""
+    """Return the probability of every sentence that two raters or more judge, and all that is rated."""
     words = _judged_words(table)
     judged = [sum(p for p, _, raters, _ in row if len(set(raters)) > 1) for row in words]
     return np.array(judged, dtype=np.float64), table["rated_mass"].to_numpy()
+
+
+# Agreement ----------------------------------------------------------------------------------------------------------
+
+
+Ratings: TypeAlias = Mapping[tuple[str, str], Mapping[int, float]]
+"""The ratings of each word in its sentence, by the number of the rater."""
+
+
+def by_word(items: pl.DataFrame) -> Ratings:
+    """Return what each rater, by number, says of each predicted word in its sentence."""
+    said: dict[tuple[str, str], dict[int, float]] = {}
+    for id_, words, raters, ratings in items.select("id", "words", "raters", "ratings").iter_rows():
+        for word, who, values in zip(words, raters, ratings, strict=True):
+            if who:
+                said[id_, word] = dict(zip(who, values, strict=True))
+    return said
+
+
+def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str) -> Iterator[Estimate]:
+    """Yield Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged, if any
+    were. `group` is what all sentences are called."""
+    said = by_word(items)
+    if not any(len(ratings) > 1 for ratings in said.values()):
+        return
+    counts = counts_of(said.values())
+    numbers = {"seed": settings.seed, "resamples": settings.resamples, "level": settings.level}
+    alpha = krippendorff_alpha(counts, domain=POINTS, **numbers)  # type: ignore[arg-type]
+    for found, measure in ((alpha, ALPHA), (raw_agreement(counts, level=settings.level, noun="words"), RAW)):
+        yield replace(found, measure=measure, by={"group": group})
+
+
+def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
+    """Return how many ratings of each word are each point of the scale, shape (words, points), from those by rater."""
+    rows = [[list(ratings.values()).count(point) for point in POINTS] for ratings in said]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(POINTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Who rated words: the number of `words`, how many each rater judged (`each`), how many words so many raters judged
+    (`by`), the effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`)."""
+
+    words: int
+    each: Mapping[int, int]
+    by: Sequence[tuple[int, int]]
+    worth: float
+    alpha: float
+
+    @classmethod
+    def of(cls, said: Ratings) -> Judged:
+        """Count the ratings of some words."""
+        each = _numbers(said)
+        by = sorted(Counter(map(len, said.values())).items(), reverse=True)
+        alpha = krippendorff_alpha(counts_of(said.values()), domain=POINTS, seed=0, resamples=1).value
+        return cls(len(said), each, [(n, number) for number, n in by], worth(list(each.values())), alpha)
+
+    @property
+    def twice(self) -> int:
+        """The number of words that two raters or more judged."""
+        return sum(n for n, number in self.by if number > 1)
+
+
+def little(estimates: Sequence[Estimate]) -> Iterator[Note]:
+    """Yield the caution for raters who agree little."""
+    for found in estimates:
+        if found.measure == ALPHA and found.value < TENTATIVE:
+            yield Note("cloze.little-agreement", alpha=found.value, words=found.n, least=TENTATIVE)
+
+
+def doubtful_raters(items: pl.DataFrame) -> Iterator[Note | str]:
+    """Yield cautions about raters whose ratings run against the others', and about those who judged few of the words.
+    Results number raters in the order of their names, which stay in the file of ratings."""
+    said = by_word(items)
+    correlations = each_with_others(list(said.values()))
+    for told in opposed(dict(sorted(correlations.items())), "words", lambda rater: f"rater {rater + 1}"):
+        yield Note("cloze.opposed", said=told)
+    few = newcomers(_numbers(said), len(said), "words")
+    if few:
+        yield few
+
+
+def _numbers(said: Ratings) -> dict[int, int]:
+    return dict(Counter(rater for ratings in said.values() for rater in ratings))

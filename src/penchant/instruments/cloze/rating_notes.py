@@ -6,14 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from penchant.counting import counted, first_of
 from penchant.errors import place
+from penchant.instruments.cloze.raters import counts_of
 from penchant.instruments.cloze.rating_tables import Rating
-from penchant.instruments.cloze.returned import Key, Sheet, truth_meant
 from penchant.instruments.cloze.scale import POINTS, dates_of_half
+from penchant.instruments.cloze.sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, opposed, tentative
@@ -29,24 +27,15 @@ Units: TypeAlias = Mapping[Key, Mapping[str, float]]
 
 
 def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
-    """The ratings of each word in its sentence, by rater, in the order in which the words come."""
+    """Return the ratings of each word in its sentence, by rater, in the order in which the words come."""
     units: dict[Key, dict[str, float]] = {}
     for rating in ratings:
         units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
     return units
 
 
-def counts_of(units: Units) -> NDArray[np.int64]:
-    """How many raters gave each word each point of the scale, shape (words, points)."""
-    counts = np.zeros((len(units), len(POINTS)), dtype=np.int64)
-    for i, by_rater in enumerate(units.values()):
-        for value in by_rater.values():
-            counts[i, POINTS.index(value)] += 1
-    return counts
-
-
 def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
-    """A note on every rater whose ratings in a sheet fit the others' a row further up or down."""
+    """Yield a note on every rater whose ratings in a sheet fit the others' a row further up or down."""
     found = []
     for sheet in sheets:
         raters = dict.fromkeys(rating.rater for _, rating in sheet.ratings)
@@ -60,7 +49,7 @@ def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
 
 
 def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
-    """The same of tables of ratings, whose words are taken in the order in which they come."""
+    """Yield the same of tables of ratings, whose words are taken in the order in which they come."""
     order = list(units)
     found = []
     for rater in sorted({rating.rater for rating in ratings}):
@@ -72,19 +61,18 @@ def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
 
 
 def _from_to(first: str, last: str) -> str:
-    """A range of places, whose end names the file only if it is another."""
+    """Return a range of places, whose end names the file only if it is another."""
     same = first.rpartition(", ")[0] == last.rpartition(", ")[0]
     return f"from {first} to {last.rpartition(', ')[2] if same else last}"
 
 
 def _others(units: Units, rater: str) -> dict[Key, float]:
-    """The mean rating of the other raters of each word that has some."""
     rest = {key: [value for who, value in by.items() if who != rater] for key, by in units.items()}
     return {key: sum(values) / len(values) for key, values in rest.items() if values}
 
 
 def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
-    """Notes on slips; of two raters either may have slipped, which is one note."""
+    """Yield notes on slips; of two raters either may have slipped, which is one note."""
     for rater, slip, rows in found:
         here, moved = (f"{each.value:.2f}".replace("-", "−") for each in (slip.here, slip.moved))
         yield (
@@ -123,7 +111,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
 
 
 def predicted_words(results: Iterable[Result]) -> set[Key]:
-    """Every predicted word in its sentence, in folded form."""
+    """Return every predicted word in its sentence, in folded form."""
     return {
         (id_, folded(word).strip())
         for result in results
@@ -133,14 +121,14 @@ def predicted_words(results: Iterable[Result]) -> set[Key]:
 
 
 def _agreeing(units: Units) -> Iterator[str]:
-    """A note where two raters or more agree too little."""
     if any(len(by_rater) > 1 for by_rater in units.values()):
-        alpha = krippendorff_alpha(counts_of(units), domain=POINTS, seed=0, resamples=1)
+        alpha = krippendorff_alpha(counts_of(units.values()), domain=POINTS, seed=0, resamples=1)
         yield from tentative(alpha, "words")
 
 
 def _same(ratings: Iterable[Rating]) -> Iterator[str]:
-    """A note on every two raters whose ratings are the same, many and not all alike: one sheet that came twice."""
+    """Yield a note on every two raters whose ratings are the same, many and not all alike: one sheet that came
+    twice."""
     by: dict[str, dict[tuple[str, str], float]] = {}
     for rating in ratings:
         by.setdefault(rating.rater, {})[rating.sentence, rating.word] = rating.value

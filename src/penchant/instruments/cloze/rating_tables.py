@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from penchant.counting import counted, of_all
+from penchant.counting import counted
 from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.scale import Point, dates_of_half
 from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Text
 from penchant.tables.rows import checked_models, read_rows
+from penchant.wording.phrases import Note
 
 FIELDS = ("sentence", "word", "rater", "rating")
 """The columns of ratings that are given in Python without names."""
@@ -76,16 +77,17 @@ class Rating:
     text: str | None = None
 
 
-def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
-    """Raise DataError, naming file and line, unless there is a sentence with that id."""
-    if id_ not in known:
-        raise DataError(
-            f"there is no sentence '{id_}'",
-            file=path,
-            line=line,
-            field="sentence",
-            hint="name sentences by the id in the test set",
-        )
+def no_sentence(id_: str, path: str | Path, line: int) -> DataError:
+    """Return the error of a row about a sentence that there is not."""
+    told, hint = f"there is no sentence '{id_}'", "name sentences by the id in the test set"
+    return DataError(told, file=path, line=line, field="sentence", hint=hint)
+
+
+def rated_twice(key: tuple[str, str, str], first: str, path: str | Path, line: int) -> DataError:
+    """Return the error of a word that a rater rates again; `first` is the place of the first rating."""
+    id_, word, rater = key
+    told = f"{rater} rates '{word}' in sentence {id_} a second time"
+    return DataError(told, file=path, line=line, hint=f"the first is in {first}")
 
 
 def read_ratings(
@@ -109,19 +111,13 @@ def read_ratings(
         errors += _of_other_texts(rows, texts, path)
         for line, row in rows:
             key = (row.sentence, row.word, row.rater or "")
-            try:
-                if known is not None:
-                    require_sentence(row.sentence, known, path, line)
-                if row.rating is None:
-                    continue
-                if key in seen:
-                    told = f"{key[2]} rates '{row.word}' in sentence {row.sentence} a second time"
-                    raise DataError(told, file=path, line=line, hint=f"the first is in {seen[key]}")
-            except DataError as error:
-                errors.append(error)
-                continue
-            seen[key] = place(path, line)
-            ratings.append(Rating(*key, row.rating, seen[key], row.text))
+            if known is not None and row.sentence not in known:
+                errors.append(no_sentence(row.sentence, path, line))
+            elif row.rating is not None and key in seen:
+                errors.append(rated_twice(key, seen[key], path, line))
+            elif row.rating is not None:
+                seen[key] = place(path, line)
+                ratings.append(Rating(*key, row.rating, seen[key], row.text))
         if rows and not errors and all(row.rating is None for _, row in rows):
             errors.append(DataError(f"holds no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
         all_errors += sorted(errors, key=lambda error: error.line or 0)
@@ -133,7 +129,7 @@ def read_ratings(
 def _of_other_texts(
     rows: Iterable[tuple[int, ReturnedRow]], texts: Mapping[str, str], path: str | Path
 ) -> Iterator[DataError]:
-    """One error for all sentences that had another text when they were rated."""
+    """Yield one error for all sentences that had another text when they were rated."""
     changed: dict[str, int] = {}
     for line, row in rows:
         if row.text is not None and row.text != texts.get(row.sentence, row.text):
@@ -145,33 +141,32 @@ def _of_other_texts(
         yield DataError(told, file=path, line=min(changed.values()), field="text", hint=hint)
 
 
-def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:
-    """What must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
+def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> Iterator[Note | str]:
+    """Yield what must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
     tables = [(path, table) for path in paths if (table := _of_table(path, columns)[0])]
     named = rating_columns(columns)
     cells = [row.values.get(column) for path, _ in tables for row in read_rows(path) for column in named]
-    told = [f"among the ratings {dates}" for dates in dates_of_half(cells)]
+    yield from (f"among the ratings {dates}" for dates in dates_of_half(cells))
     rows = [row for _, table in tables for _, row in table]
     empty = sum(row.rating is None for row in rows)
     if empty:
-        of_raters = "empty and left out: their raters said nothing of the word"
-        told.append(f"{of_all(empty, len(rows), 'ratings', 'are')} {of_raters}")
-    return [*told, *counted_apart((row.rater for row in rows if row.rater), "raters")]
+        yield Note("cloze.empty-ratings", have=empty, of=len(rows))
+    yield from counted_apart((row.rater for row in rows if row.rater), "raters")
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:
-    """Those of the columns that a table of ratings has; it may come with a test set, and not be the one meant."""
+    """Return those of the columns that a table of ratings has; it may come with a test set, and not be the one
+    meant."""
     present = _header(path) if columns else set()
     return {field: named for field, named in columns.items() if present.intersection(_listed(named))}
 
 
 def _header(path: str | Path) -> set[str]:
-    """The names of the columns of a table with rows."""
     return {name for row in read_rows(path) for name in row.values}
 
 
 def _of_table(path: str | Path, columns: Columns) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """The rows of a table of ratings, and what is wrong with them. Raises DataError for a sheet for raters."""
+    """Return the rows of a table of ratings, and what is wrong with them. Raises DataError for a sheet for raters."""
     rows, errors = rating_rows(path, RatingRow, columns, NAMING)
     if errors and read_rows(path)[0].values.keys() >= _OF_SHEETS:
         told = "is a sheet as penchant ratings export writes it, not yet a table of ratings"
@@ -184,7 +179,7 @@ def _of_table(path: str | Path, columns: Columns) -> tuple[list[tuple[int, Retur
 
 
 def rating_columns(columns: Columns) -> list[str]:
-    """The columns that hold ratings: one, or one a rater."""
+    """Return the columns that hold ratings: one, or one a rater."""
     return _listed(columns.get("rating", "rating"))
 
 
@@ -195,8 +190,8 @@ def _listed(named: str | Sequence[str]) -> list[str]:
 def rating_rows(
     path: str | Path, model: type[BaseModel], columns: Columns, naming: str
 ) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """The ratings in a table as rows of `ReturnedRow`, each with its line, and what is wrong with them. With several
-    columns of ratings each row is one a column, whose rater is called as it."""
+    """Return the ratings in a table as rows of `ReturnedRow`, each with its line, and what is wrong with them. With
+    several columns of ratings each row is one a column, whose rater is called as it."""
     named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
     raters = columns.get("rating", "rating")
     if isinstance(raters, str):

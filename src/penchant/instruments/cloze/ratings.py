@@ -1,12 +1,4 @@
-"""Human ratings of predictions: export words to rate, import what raters returned, and measure their agreement.
-
-penchant run study.yaml -o first           predictions, many of them unrated
-penchant ratings export first -o rate.csv  one row for each unrated word in its sentence
-(each rater fills the column `rating` of a copy)
-penchant ratings import first anna.csv ben.csv --into ratings.csv
-penchant ratings agreement ratings.csv
-penchant run study.yaml -o second          with ratings: ratings.csv in the study; no forward pass
-"""
+"""Human ratings of predictions: words to rate, what raters returned, and how far they agree."""
 
 from __future__ import annotations
 
@@ -23,14 +15,16 @@ import polars as pl
 
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
-from penchant.instruments.cloze.data import filled
-from penchant.instruments.cloze.rating_notes import counts_of, notes, predicted_words, slips_in_tables, units_of
+from penchant.instruments.cloze.data import GAP, filled
+from penchant.instruments.cloze.raters import counts_of
+from penchant.instruments.cloze.rating_notes import notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
-from penchant.instruments.cloze.returned import Sheet, alike, foreign, read_sheets, require_any
-from penchant.instruments.cloze.scale import POINTS, Scale
+from penchant.instruments.cloze.scale import POINTS, Scale, ends_of
+from penchant.instruments.cloze.sheets import Sheet, alike, foreign, read_sheets, require_any
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, newcomers, opposed
+from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.records import Estimate
 from penchant.report.finding import listed
 from penchant.report.items import every_item
@@ -45,13 +39,17 @@ RHO = "ρ with others"
 COLUMNS = ("sentence", "word", "rater", "rating")
 TEXT = "text"
 """The column of the sentences as they were rated, which a table need not have."""
+_NAMES = ("{low}", "rather {low}", "both or neither", "rather {high}", "{high}")
+_TOLD = """Each page shows a sentence with one word marked. Say of which variety the **marked word** is typical in this
+sentence – not whether the sentence is true, nor whether the word is the best one there.
+
+If you do not know the word, skip it and say so."""
 TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
 def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> list[Result]:
-    """The cloze results in the directory of a study, of one of its probes, or of one result, but those in directories
-    `without`.
-    Raises StudyError when there are none, or when they are about different test sets."""
+    """Return the cloze results in the directory of a study, of one of its probes, or of one result, but those in
+    directories `without`. Raises StudyError when there are none, or when they are about different test sets."""
     folder = Path(directory)
     places = [place.parent for depth in ("", "*/", "*/*/") for place in sorted(folder.glob(f"{depth}signature.txt"))]
     unwanted = {place.resolve() for place in without}
@@ -67,8 +65,8 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
 
 
 def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
-    """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words and marks of
-    punctuation, which no variety has to itself.
+    """Return one row for each word that a model predicts in a sentence and nobody rates, except pieces of words and
+    marks of punctuation, which no variety has to itself.
 
     The columns are sentence, text, word, filled, scale (which end is which), rater and rating (both empty); the words
     of a sentence are in alphabetical order. Which models predict a word, and how probable it is, is left out on
@@ -83,7 +81,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     for result in results:
         for id_, text, words, sources in result.items.select("id", "text", "words", "sources").iter_rows():
             for spelled, source in zip(words, sources, strict=True):
-                if source not in kinds_to_rate or (source == UNRATED and not is_word(spelled)):
+                if source not in kinds_to_rate or not _can_be_rated(spelled, source):
                     continue
                 word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
                 rows[id_, word] = {
@@ -101,22 +99,51 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))
 
 
+def _can_be_rated(word: str, source: str) -> bool:
+    return source != PIECE and (source != UNRATED or is_word(word))
+
+
 def _scale(results: Sequence[Result]) -> str:
-    """What a sheet says of the ends of the scale; an older result does not have them."""
-    low, _, high = results[0].signature.get("scale", "").partition(" < ")
-    if not high:
-        return ""
+    low, high = ends_of(results[0].signature)
     ends = "-1 is one end, 1 the other" if unnamed(results) else f"{low} is -1, {high} is 1"
     return f"{ends}; 0 is both or neither"
 
 
 def unnamed(results: Sequence[Result]) -> bool:
-    """Whether the ends of the scale have no names, so that no rater can know which is which."""
-    return results[0].signature.get("scale", "") == str(Scale())
+    """Return whether the ends of the scale have no names, so that no rater can know which is which."""
+    return results[0].signature["scale"] == str(Scale())
+
+
+def task(target: str, wishes: Wishes) -> Task | None:
+    """Return the words that models predicted in a result directory and nobody rated, or all; None for another target.
+    Raises StudyError."""
+    folder = Path(target)
+    if not any(any(folder.glob(f"{depth}signature.txt")) for depth in ("", "*/", "*/*/")):
+        return None
+    results = cloze_results(folder, without=wishes.without)
+    words = unrated(results, estimated=True, rated=True) if wishes.everything else unrated(results)
+    if not len(words):
+        raise StudyError("every predicted word is rated", where=target, hint="--all asks for all words again")
+    names = dict(zip(("low", "high"), ends_of(results[0].signature), strict=True))
+    questions = []
+    for id_, text, word, whole in words.select("sentence", "text", "word", "filled").iter_rows():
+        start = unicodedata.normalize("NFC", text[: text.index(GAP)])
+        span = (len(start), len(start) + len(word))
+        shown = unicodedata.normalize("NFC", whole)
+        questions.append(Question({"sentence": id_, "text": text, "word": word}, shown, span))
+    return Task(
+        f"Words between {names['low']} and {names['high']}",
+        "scale",
+        wishes.question or "Which variety is the marked word typical of, in this sentence?",
+        tuple(questions),
+        tuple(Point(value, name.format(**names)) for value, name in zip(POINTS, _NAMES, strict=True)),
+        language=results[0].signature.get("language", "und"),
+        instructions=_TOLD,
+    )
 
 
 def not_to_rate(results: Sequence[Result]) -> int:
-    """How many predictions nobody rates because they are no words: pieces and marks of punctuation, each once a
+    """Return how many predictions nobody rates because they are no words: pieces and marks of punctuation, each once a
     sentence."""
     return len(
         {
@@ -124,26 +151,22 @@ def not_to_rate(results: Sequence[Result]) -> int:
             for result in results
             for id_, words, sources in result.items.select("id", "words", "sources").iter_rows()
             for word, source in zip(words, sources, strict=True)
-            if source == PIECE or (source == UNRATED and not is_word(word))
+            if not _can_be_rated(word, source)
         }
     )
 
 
 def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
-    """What is said of sentences for which a model predicts no word that somebody could rate: they are left out of its
-    means, whatever raters say of others."""
+    """Yield what is said of sentences for which a model predicts no word that somebody could rate: they are left out of
+    its means, whatever raters say of others."""
     without: dict[str, list[str]] = {}
     for result in results:
         for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
-            pairs = zip(words, sources, strict=True)
-            if not any(source != PIECE and (source != UNRATED or is_word(word)) for word, source in pairs):
+            if not any(map(_can_be_rated, words, sources)):
                 without.setdefault(id_, []).append(result.signature["model"])
     for id_, models in without.items():
-        whose = (
-            ""
-            if len(models) == len(results)
-            else f" among what {listed(models)} {'predicts' if len(models) == 1 else 'predict'}"
-        )
+        verb = "predicts" if len(models) == 1 else "predict"
+        whose = "" if len(models) == len(results) else f" among what {listed(models)} {verb}"
         yield f"{id_} has no word to rate{whose}: reword it, or it is left out of the means"
 
 
@@ -224,7 +247,7 @@ def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
 
 
 def is_ratings_table(path: Path) -> bool:
-    """Whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
+    """Return whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
     try:
         return sorted(name for name in columns_of(path) or () if name != TEXT) == sorted(COLUMNS)
     except DataError:
@@ -258,7 +281,7 @@ def agreement(
         raise DataError(
             f"{'one rater' if raters else 'no ratings'}: agreement needs two", hint="import the ratings of another"
         )
-    counts = counts_of(units)
+    counts = counts_of(units.values())
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
     said = list(units.values())
     correlations = each_with_others(said)
@@ -294,8 +317,8 @@ def _known(value: float) -> float | None:
 
 
 def _of_rater(rater: str, units: Iterable[Mapping[str, float]]) -> dict[str, object]:
-    """How many words a rater rated; of those that others rated, too, how far the ratings are from the mean of the
-    others on average, and to which side."""
+    """Return how many words a rater rated; of those that others rated, too, how far the ratings are from the mean of
+    the others on average, and to which side."""
     rated = [by_rater for by_rater in units if rater in by_rater]
     gaps = [
         by_rater[rater] - (sum(by_rater.values()) - by_rater[rater]) / (len(by_rater) - 1)

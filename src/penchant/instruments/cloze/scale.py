@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.errors import is_kept
 from penchant.numerals import numeral
+from penchant.wording.phrases import Note
 
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 UNNAMED = "the two ends of the scale have no names, so nobody can know which is which: name them"
@@ -38,21 +39,20 @@ TRUTHS = {
 
 
 def is_date_of_half(value: object) -> bool:
-    """Whether a cell holds the date that spreadsheets make of 1/2."""
+    """Return whether a cell holds the date that spreadsheets make of 1/2."""
     return isinstance(value, str) and _HALF.fullmatch(value.strip()) is not None
 
 
 def dates_of_half(cells: Iterable[object]) -> Iterator[str]:
-    """What is said of cells with a date that is taken for ½."""
+    """Yield what is said of cells with a date that is taken for ½."""
     dates = [str(cell).strip() for cell in cells if is_date_of_half(cell)]
     if dates:
-        are = "date is" if len(dates) == 1 else "dates are"
-        yield f"{len(dates):,} {are} taken for ½, as a spreadsheet makes them of 1/2, such as '{dates[0]}': write 0.5"
+        yield str(Note("cloze.dates", have=len(dates), first=dates[0]))
 
 
 def _point(value: object) -> float:
-    """One of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1, 1/2, or the date
-    that became of 1/2."""
+    """Return one of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1, 1/2, or the
+    date that became of 1/2."""
     if is_date_of_half(value):
         return 0.5
     text = str(value).strip().translate(_MINUS).replace(",", ".").replace("½", "0.5")
@@ -64,7 +64,7 @@ def _point(value: object) -> float:
 
 
 def _undated(value: object) -> float:
-    """The same, but no date: nothing would say that it was taken for one half."""
+    """Return the same, but no date: nothing would say that it was taken for one half."""
     if is_date_of_half(value):
         raise ValueError(f"{value!r} is a date that a spreadsheet made of 1/2: write 0.5")
     return _point(value)
@@ -88,10 +88,16 @@ class Scale(BaseModel):
 
 
 def unnamed(description: Path | None, table: Path) -> str:
-    """What is said of a test set that names no ends, and how to name them: in its file `description`, in one beside the
-    `table` of sentences, or in Python."""
+    """Return what is said of a test set that names no ends, and how to name them: in its file `description`, in one
+    beside the `table` of sentences, or in Python."""
     if is_kept(table):
         given = "the test set" if description else '{"sentences": TABLE, …}'
         return f'{UNNAMED}, as in "scale": {{"low": "early", "high": "modern"}} in {given}'
     where = "in set.yaml" if description else "in a set.yaml that names the table, too"
     return f"{UNNAMED} {where}, as in scale: {{low: early, high: modern}}"
+
+
+def ends_of(signature: Mapping[str, str]) -> tuple[str, str]:
+    """Return the names of both ends by the signature of a result."""
+    low, _, high = signature["scale"].partition(" < ")
+    return low, high

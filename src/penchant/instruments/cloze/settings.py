@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, field_validator
 
-from penchant.instruments.cloze.corpora import Corpora
-from penchant.instruments.cloze.data import (
-    SENTENCE,
-    file_of_set,
-)
+from penchant.instruments.cloze.data import SENTENCE, file_of_set
 from penchant.instruments.cloze.rating_tables import FIELDS
 from penchant.instruments.fields import CITED, Table
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
-from penchant.limits import FILLERS, RESAMPLES
+from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.report.no_difference import Scale
+from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
+from penchant.tables.documents import SETTINGS
 
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
@@ -32,8 +30,28 @@ _Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater",
 _Files = Given[str | list[str] | None, Data | None]
 
 
+class Corpora(BaseModel):
+    """Two texts to estimate valences from: words typical of `low` have valences below 0."""
+
+    model_config = SETTINGS
+    low: str
+    """A text in the variety at −1."""
+    high: str
+    """A text in the variety at 1."""
+    minimum: Annotated[int, Field(ge=1, le=COUNT)] = 10
+    """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
+    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
+    """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
+    significant: Annotated[float, Field(ge=0, le=COUNT)] = SIGNIFICANT
+    """|z| below which the valence of a word is 0. Default: 1.96."""
+    weak: Annotated[float, Field(ge=0, le=COUNT)] = WEAK
+    """|log-odds| below which the valence of a word is 0. Default: log 2, odds that differ by a factor of two."""
+    strong: Annotated[float, Field(ge=0, le=COUNT)] = STRONG
+    """|log-odds| from which the valence of a word is ±1 instead of ±½. Default: log 10, a factor of ten."""
+
+
 def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """The rows of a lexicon given as valences by word; anything else as it is."""
+    """Return the rows of a lexicon given as valences by word; anything else as it is."""
     by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
     return list(given.items()) if by_word else given
 

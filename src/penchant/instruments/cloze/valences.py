@@ -26,12 +26,12 @@ Judgements = Sequence[tuple[str, float]]
 
 
 def folded(word: str, language: str = "und") -> str:
-    """A word in the form that is compared where the spelling itself does not match."""
+    """Return a word in the form that is compared where the spelling itself does not match."""
     return letter_case.folded(canonical(word), language)
 
 
 def is_word(text: str) -> bool:
-    """Whether a prediction is a word that can be judged: a mark of punctuation has no letter and no digit."""
+    """Return whether a prediction is a word that can be judged: a mark of punctuation has no letter and no digit."""
     return any(character.isalnum() for character in text)
 
 
@@ -50,7 +50,7 @@ class Lookup:
     def of(
         cls, values: Mapping[str, float], judged: Mapping[str, Judgements] | None = None, language: str = "und"
     ) -> Lookup:
-        """A lookup of values by word."""
+        """Return a lookup of values by word."""
         exact = {canonical(word): value for word, value in values.items()}
         by_folded: dict[str, set[float]] = {}
         for word, value in exact.items():
@@ -59,12 +59,12 @@ class Lookup:
         return cls(exact, same, {canonical(word): them for word, them in (judged or {}).items()}, language)
 
     def get(self, word: str) -> float | None:
-        """The value of a word; None where it is unknown."""
+        """Return the value of a word; None where it is unknown."""
         value = self.exact.get(canonical(word))
         return self.folded.get(folded(word, self.language)) if value is None else value
 
     def judgements(self, word: str) -> Judgements:
-        """The ratings that the value of a word is the mean of, of all spellings that it is looked up under."""
+        """Return the ratings that the value of a word is the mean of, of all spellings that it is looked up under."""
         plain = canonical(word)
         if plain in self.exact:
             return self.judged.get(plain, ())
@@ -79,22 +79,23 @@ class Valences:
         self._sources = sources
 
     def of(self, sentence: str, word: str) -> tuple[float | None, str]:
-        """The valence of a word in a sentence, None where nobody rates it, and the name of its source."""
+        """Return the valence of a word in a sentence, None where nobody rates it, and the name of its source."""
         name, table = self._deciding(sentence, word)
         return (table.get(word) if table else None), name
 
     def judgements(self, sentence: str, word: str) -> Judgements:
-        """The ratings that the valence of a word in a sentence is the mean of; none where people did not rate it."""
+        """Return the ratings that the valence of a word in a sentence is the mean of; none where people did not rate
+        it."""
         _, table = self._deciding(sentence, word)
         return table.judgements(word) if table else ()
 
     def raters(self) -> list[str]:
-        """The names of all raters, sorted."""
+        """Return the names of all raters, sorted."""
         judged = (them for _, tables in self._sources for table in tables.values() for them in table.judged.values())
         return sorted({rater for them in judged for rater, _ in them})
 
     def _deciding(self, sentence: str, word: str) -> tuple[str, Lookup | None]:
-        """The first source that knows the word, and its values for the sentence."""
+        """Return the first source that knows the word, and its values for the sentence."""
         for name, tables in self._sources:
             table = tables.get(sentence) or tables.get("")
             if table and table.get(word) is not None:

@@ -1,4 +1,4 @@
-"""The words of a category that a model has, with their vectors, and resamples of them."""
+"""The words of a category that a model has: their vectors, resamples, and what each says under the measures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,34 @@ from functools import lru_cache
 import numpy as np
 import polars as pl
 
-from penchant.instruments.vector_bias.measures import Counts, Distance, Measure, Places, Vectors, values
+from penchant.instruments.vector_bias.measures import (
+    Counts,
+    Distance,
+    Distances,
+    Measure,
+    Places,
+    Vectors,
+    beside,
+    learning,
+    relations,
+    similarities,
+    values,
+)
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
+from penchant.stats.association import unit
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Note, Notes
 
 SIDES = ("X", "Y", "A", "B")
+NUMBERS = ("rnd", "cosine_x", "cosine_y", "ripa", "distance_a", "distance_b", "probability_b")
+"""What a word says under the measures: the first four of attributes, the others of targets."""
+_OF = {
+    "rnd": ("rnd",),
+    "ect": ("cosine_x", "cosine_y"),
+    "ripa": ("ripa",),
+    "mac": ("distance_a", "distance_b"),
+    "rnsb": ("probability_b",),
+}
 Words = tuple[str, ...]
 
 
@@ -32,7 +54,7 @@ class Cell:
     notes: Notes = ()
 
     def words(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """The attributes and the targets, each word with its set, in the order of `Vectors`."""
+        """Return the attributes and the targets, each word with its set, in the order of `Vectors`."""
         named = [[(side, word) for word in part] for side, part in zip(SIDES, self.names, strict=True)]
         return [*named[2], *named[3]], [*named[0], *named[1]]
 
@@ -42,7 +64,7 @@ class Cell:
         return Counts.drawn(self.vectors, resamples, seeds)
 
     def draws(self, measure: Measure, settings: VectorBiasSettings, resamples: int) -> Mapping[str, Array]:
-        """A measure for every resample, by the attributes that it is of."""
+        """Return a measure for every resample, by the attributes that it is of."""
         digest = hashlib.blake2b(repr(self.names).encode())
         for part in (*self.vectors.sets, *(self.vectors.trained or ())):
             digest.update(part.tobytes())
@@ -73,12 +95,12 @@ def _drawn(request: _Request) -> Mapping[str, Array]:
 
 
 def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
-    """The seed of what is drawn of some words: the same for the same words."""
+    """Return the seed of what is drawn of some words: the same for the same words."""
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
 def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Cell]:
-    """The categories of a table of items. Words are sorted, so that the order of a file changes no number."""
+    """Yield the categories of a table of items. Words are sorted, so that the order of a file changes no number."""
     for (id_,), part in items.group_by("category", maintain_order=True):
         yield _cell(str(id_), part, settings)
 
@@ -122,8 +144,53 @@ def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
 
 
 def _kept(words: Words, settings: VectorBiasSettings) -> Places:
-    """The places of the attributes that the classifier learns from: all but the share `split`, at least one."""
+    """Return the places of the attributes that the classifier learns from: all but the share `split`, at least one."""
     held_out = min(round((settings.split or 0) * len(words)), len(words) - 1)
     places = np.random.default_rng([*seed_of(words, settings.seed), 17]).permutation(len(words))
     kept: Places = np.sort(places[max(held_out, 0) :])
     return kept
+
+
+# Numbers of words --------------------------------------------------------------------------------------------------
+
+
+def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBiasSettings) -> pl.DataFrame:
+    """Return the items with the numbers of each word under the measures that are asked for; null for words without a
+    vector and in categories without numbers."""
+    names = [name for measure in settings.measures for name in _OF[measure]]
+    numbers: dict[str, dict[str, float]] = {name: {} for name in names}
+    for cell in cells:
+        if cell.notes:
+            continue
+        attributes, targets = ([f"{cell.id} {side} {word}" for side, word in part] for part in cell.words())
+        for name, found in _numbers(cell.vectors, settings).items():
+            of = targets if name in ("distance_a", "distance_b", "probability_b") else attributes
+            numbers[name] |= dict(zip(of, found.tolist(), strict=True))
+    columns = [
+        pl.Series(name, [numbers[name].get(id_) for id_ in items["id"]], pl.Float64)
+        for name in NUMBERS
+        if name in names
+    ]
+    return items.with_columns(columns)
+
+
+def _numbers(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]:
+    once = Counts.once(vectors)
+    numbers: dict[str, Array] = {}
+    if "rnd" in settings.measures:
+        distances = Distances.of(vectors.targets, vectors.attributes)
+        numbers["rnd"] = distances.differences(*beside(once.x, once.y), settings.distance)[0]
+    if "ect" in settings.measures:
+        numbers["cosine_x"], numbers["cosine_y"] = similarities(vectors)
+    if "ripa" in settings.measures:
+        directions = relations(vectors)
+        numbers["ripa"] = vectors.attributes @ directions.reshape(-1, directions.shape[-1]).mean(axis=0)
+    if "mac" in settings.measures:
+        targets = unit(vectors.targets)
+        numbers["distance_a"], numbers["distance_b"] = (
+            1 - targets @ unit(part).mean(axis=0) for part in (vectors.a, vectors.b)
+        )
+    if "rnsb" in settings.measures:
+        chosen, labels, space = learning(vectors)
+        numbers["probability_b"] = space.probabilities(labels[None], np.ones((1, len(chosen))))[0]
+    return numbers

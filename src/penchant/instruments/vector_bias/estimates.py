@@ -1,15 +1,17 @@
-"""Every measure of a category with its interval over words and its test."""
+"""Every measure of a category with its interval over words and its test, and the differences between two models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 
 from penchant.counting import first_of
-from penchant.instruments.vector_bias.cells import Cell
+from penchant.instruments.comparison import difference
+from penchant.instruments.vector_bias.cells import Cell, shared_cells
 from penchant.instruments.vector_bias.exchange import exchanged
 from penchant.instruments.vector_bias.measures import (
     AGAINST,
@@ -24,8 +26,8 @@ from penchant.instruments.vector_bias.measures import (
 )
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Estimate, Test
-from penchant.stats.bootstrap import expanded_percentile
-from penchant.stats.hypothesis_tests import held_against
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.hypothesis_tests import held_against, with_holm
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
 
@@ -33,27 +35,30 @@ NAMES: dict[Measure, str] = {"rnd": "RND", "rnsb": "RNSB", "mac": "MAC", "ect": 
 """What estimates of the measures are called."""
 FEW = 8
 """Fewer words than this in a list give a rough interval: a convention of this package, from docs/validity.md."""
+_SHOWN = 20
+"""Words that a caution names."""
 FEWEST_RANKED = 3
 """Fewer attributes than this have no rank correlation worth the name."""
 
 
 def attributes_of(measure: Measure) -> tuple[str, ...]:
-    """The attributes that a measure is computed for."""
+    """Return the attributes that a measure is computed for."""
     return (AGAINST,) if measure == "rnsb" else (FIRST, SECOND, UNION)
 
 
 def resamples_of(measure: Measure, settings: VectorBiasSettings) -> int:
-    """How many resamples a measure has."""
+    """Return how many resamples a measure has."""
     return settings.refits if measure == "rnsb" else settings.resamples
 
 
 def family(estimate: Estimate) -> str:
-    """The family of an estimate for Holm's adjustment: its measure, in the union of both sets of attributes apart."""
+    """Return the family of an estimate for Holm's adjustment: its measure, in the union of both sets of attributes
+    apart."""
     return f"{estimate.measure}{f', {UNION}' if estimate.by['attributes'] == UNION else ''}"
 
 
 def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
-    """Every measure that is asked for, for every set of attributes."""
+    """Yield every measure that is asked for, for every set of attributes."""
     for measure in settings.measures:
         if cell.notes:
             for name in attributes_of(measure):
@@ -77,14 +82,14 @@ def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
 
 
 def observed(cell: Cell, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
-    """A measure of the words as they are, by the attributes that it is of."""
+    """Return a measure of the words as they are, by the attributes that it is of."""
     of_words = values(cell.vectors, Counts.once(cell.vectors), measure, settings.distance)
     few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
     return {name: math.nan if few[name] else float(value[0]) for name, value in of_words.items()}
 
 
 def words_of(cell: Cell, measure: Measure, attributes: str) -> int:
-    """The number of words that an estimate is over: targets and attributes; the attributes alone for ECT, whose
+    """Return the number of words that an estimate is over: targets and attributes; the attributes alone for ECT, whose
     interval takes the targets as they are."""
     x, y, a, b = map(len, cell.names)
     chosen = {FIRST: a, SECOND: b}.get(attributes, a + b)
@@ -92,7 +97,7 @@ def words_of(cell: Cell, measure: Measure, attributes: str) -> int:
 
 
 def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
-    """The number of words in the smallest list that is resampled."""
+    """Return the number of words in the smallest list that is resampled."""
     x, y, a, b = map(len, cell.names)
     drawn = {FIRST: [a], SECOND: [b]}.get(attributes, [a, b])
     return sum(drawn) if measure == "ect" else min(x, y, *drawn)
@@ -116,7 +121,7 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """The bounds of a value from its draws: expanded percentiles. NaN where all draws are alike.
+    """Return the bounds of a value from its draws: expanded percentiles. NaN where all draws are alike.
 
     RNSB is a divergence, which noise makes larger, and resampling adds noise to what a sample has. Percentiles leave
     the truth out above, the basic bootstrap of the square root, which takes that off, below; each end is the wider of
@@ -131,7 +136,7 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
 
 
 def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> Method:
-    """How an interval was made; of a difference, if it is of `both` models."""
+    """Return how an interval was made; of a difference, if it is of `both` models."""
     refitted = "vector_bias.bootstrap-of-refits" if both else "vector_bias.wider-bootstrap"
     code = {"ect": "vector_bias.bootstrap-of-rho", "rnsb": refitted}.get(measure, "vector_bias.bootstrap")
     params = {"both": both or None, "smallest": n, "resamples": resamples, "lost": lost or None, "seed": seed}
@@ -139,12 +144,12 @@ def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, bot
 
 
 def few(n: int) -> Note | None:
-    """The note on few words; None for enough."""
+    """Return the note on few words; None for enough."""
     return Note("vector_bias.few-words", have=n, would_do=FEW) if 2 <= n < FEW else None
 
 
 def without_interval(n: int) -> Note:
-    """Why draws of n words have no interval."""
+    """Return why draws of n words have no interval."""
     return Note("vector_bias.one-word" if n < 2 else "vector_bias.resamples-agree")
 
 
@@ -155,7 +160,6 @@ def _why_none(cell: Cell, measure: Measure, name: str) -> Note:
 
 
 def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
-    """What must be known of a measure in this category."""
     if measure == "ripa":
         same = int((~relations(cell.vectors).any(axis=-1)).sum())
         if same:
@@ -166,7 +170,8 @@ def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
 
 
 def held_out(cell: Cell) -> tuple[int, int]:
-    """How many of the attributes that the classifier did not learn from it tells right, and how many there are."""
+    """Return how many of the attributes that the classifier did not learn from it tells right, and how many there
+    are."""
     vectors = cell.vectors
     chosen, labels, _ = learning(vectors)
     others = np.setdiff1d(np.arange(len(vectors.attributes)), chosen)
@@ -177,12 +182,60 @@ def held_out(cell: Cell) -> tuple[int, int]:
     return int((found == (others >= len(vectors.a))).sum()), len(others)
 
 
-def told_lost(cells: Sequence[Cell], model: str) -> Iterable[str]:
-    """Cautions about words without a vector, each once, and about categories without numbers."""
+def lost_words(cells: Sequence[Cell], model: str) -> Iterator[Note]:
+    """Yield cautions about words without a vector, each once, and about categories without numbers."""
     words = list(dict.fromkeys(word for cell in cells for part in cell.lost.values() for word in part))
     if words:
-        shown = first_of(words, 20)
-        yield f"{len(words)} stimuli are not in the vocabulary of {model}, or have no direction there: {shown}"
+        yield Note("vector_bias.lost-words", lost=len(words), model=model, words=first_of(words, _SHOWN))
     lacking = [cell.id for cell in cells if cell.notes]
     if lacking:
-        yield f"no numbers for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"
+        yield Note("vector_bias.no-numbers", categories=lacking)
+
+
+# Two models ---------------------------------------------------------------------------------------------------------
+
+
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> list[Estimate]:
+    """Return every measure of a minus that of b, by category and attributes, over the words that both have.
+
+    The same words are resampled in both, and the test is by those draws; Holm's adjustment is over all differences of a
+    measure, those of the union of both sets of attributes apart."""
+    return with_holm(_differences(a, b, settings), lambda estimate: difference(family(estimate)))
+
+
+def _differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Estimate]:
+    for one, other in shared_cells([a, b], settings):
+        for measure in settings.measures:
+            for name in attributes_of(measure):
+                n = words_of(one, measure, name)
+                by = {"category": one.id, "label": one.label, "attributes": name}
+                empty = Estimate(NAMES[measure], math.nan, n, level=settings.level, notes=one.notes, by=by)
+                yield empty if one.notes else _difference(empty, (one, other), measure, settings)
+
+
+def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBiasSettings) -> Estimate:
+    name = empty.by["attributes"]
+    values = [observed(cell, measure, settings)[name] for cell in both]
+    gap = values[0] - values[1]
+    if math.isnan(gap):
+        return empty.noted(Note("vector_bias.one-model-without"))
+    resamples = resamples_of(measure, settings)
+    draws = [cell.draws(measure, settings, resamples)[name] for cell in both]
+    n = smallest(both[0], measure, name)
+    lost = sum(map(len, both[0].lost.values()))
+    shared = Note("vector_bias.shared-words", lost=lost) if lost else None
+    return difference_from(empty.noted(shared, few(n)), gap, draws[0] - draws[1], n, measure, settings)
+
+
+def difference_from(
+    empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBiasSettings
+) -> Estimate:
+    """Return a difference with its interval and test, from the differences of the same resamples in both models."""
+    kept = draws[~np.isnan(draws)]
+    if n < 2 or not len(kept) or np.ptp(kept) == 0:
+        return replace(empty, value=gap).noted(without_interval(n))
+    low, high = expanded_percentile(kept, n, settings.level)
+    method = named(measure, n, len(draws), len(draws) - len(kept), settings.seed, both=True)
+    over = "attributes" if measure == "ect" else "words"
+    test = Method("vector_bias.bootstrap-test", noun=over, two_sided=True)
+    return replace(empty, value=gap, low=low, high=high, method=method).tested(expanded_p(kept, n), test)

@@ -11,14 +11,12 @@ import numpy as np
 
 from penchant.instruments.vector_bias.measures import (
     AGAINST,
-    FIRST,
-    SECOND,
-    UNION,
     Distance,
     Distances,
     Measure,
     Vectors,
     divergence,
+    joined,
     learning,
     parts_of,
     relations,
@@ -45,7 +43,7 @@ class Partitions:
 
     @classmethod
     def of(cls, n: int, m: int, *, draws: int, seed: int, exact: int = EXACT) -> Partitions:
-        """All of them, where they are at most `exact`, else `draws` random ones."""
+        """Return all of them, where they are at most `exact`, else `draws` random ones."""
         total = math.comb(n + m, n)
         if total <= exact:
             chosen = np.array(list(combinations(range(n + m), n)))
@@ -57,14 +55,14 @@ class Partitions:
         return cls(first, total <= exact)
 
     def blocks(self, width: int) -> Iterator[Array]:
-        """The same in blocks whose results have some number of columns."""
+        """Yield the same in blocks whose results have some number of columns."""
         step = max(1, _ELEMENTS // width)
         for start in range(0, len(self.first), step):
             yield self.first[start : start + step]
 
     def p(self, observed: float, permuted: Array, *, tail: str) -> float:
-        """The share of partitions at least as extreme: on either side of their mean, `low` or `high`. Where they are
-        drawn, the data count with them (Phipson & Smyth 2010). NaN without a value."""
+        """Return the share of partitions at least as extreme: on either side of their mean, `low` or `high`. Where they
+        are drawn, the data count with them (Phipson & Smyth 2010). NaN without a value."""
         if math.isnan(observed) or np.isnan(permuted).any():
             return math.nan
         every = permuted if self.exact else np.append(permuted, observed)
@@ -78,7 +76,7 @@ class Partitions:
         return float((far >= bound - slack).mean())
 
     def method(self, noun: str, tail: str) -> Method:
-        """The test, of which the nouns are permuted."""
+        """Return the test, of which the nouns are permuted."""
         code = "vector_bias.permutation-exact" if self.exact else "vector_bias.permutation-random"
         side = {"two_sided": True} if tail == "both" else {"tail": tail}
         return Method(code, noun=noun, partitions=len(self.first), **side)
@@ -94,7 +92,7 @@ def exchanged(
     refits: int,
     seed: int,
 ) -> dict[str, Test | None]:
-    """The test of a measure's values, by the attributes that they are of; None where there is none.
+    """Return the test of a measure's values, by the attributes that they are of; None where there is none.
 
     RND and RIPA: words change places between X and Y (RIPA over pairs: within pairs), two-sided. ECT: the same, and low
     values count, because its largest, 1, means that X and Y are alike. RNSB: labels change places between A and B, and
@@ -115,11 +113,10 @@ def exchanged(
 
 def _rnd(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
     distances = Distances.of(vectors.targets, vectors.attributes)
-    blocks = [
+    return joined(
         {name: part.mean(axis=1) for name, part in parts_of(_gaps(distances, first, distance), vectors).items()}
         for first in partitions.blocks(len(distances.squares))
-    ]
-    return {name: np.concatenate([block[name] for block in blocks]) for name in (FIRST, SECOND, UNION)}
+    )
 
 
 def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
@@ -134,12 +131,13 @@ def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[s
     for first in partitions.blocks(len(distances.squares)):
         one, other = (parts_of(distances.to_mean(side, "cosine"), vectors) for side in (first, 1 - first))
         blocks.append({name: spearman(one[name], other[name]) for name in one})
-    return {name: np.concatenate([block[name] for block in blocks]) for name in (FIRST, SECOND, UNION)}
+    return joined(blocks)
 
 
 def _ripa(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """The relation of t and u is minus that of u and t. So the sum over pairs of a word of the first set and one of the
-    second is the sum over words of the first set and all others. `distance` is RND's."""
+    """Return the means over all pairs: the relation of t and u is minus that of u and t. So the sum over pairs of a
+    word of the first set and one of the second is the sum over words of the first set and all others. `distance` is
+    RND's."""
     both = vectors.targets
     every = relations(Vectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)
     pairs = len(vectors.x) * len(vectors.y)

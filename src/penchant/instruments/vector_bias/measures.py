@@ -1,13 +1,8 @@
-"""The five measures, computed for many weightings of the words at once: arrays in, arrays out.
-
-X and Y are sets of targets, A and B sets of attributes. A resample is a vector of counts, how often each word is drawn;
-the measures of the data are those of counts that are all 1. Sums go through tables of cosines or inner products, so
-that a resample costs a few products of small matrices whatever the dimension is.
-"""
+"""The five measures of targets X and Y and attributes A and B, for many resamples of the words at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -15,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.vector_bias.classifier import Space
+from penchant.errors import MethodError
 from penchant.stats.association import unit
 from penchant.stats.bootstrap import resample_counts
 from penchant.stats.inputs import Array
@@ -26,6 +21,9 @@ FIRST, SECOND, UNION, AGAINST = "A", "B", "A and B", "B against A"
 """The attributes that a number is of: one set, both together, or the classes that a classifier tells apart."""
 _ELEMENTS = 4_000_000
 """Array elements held at once."""
+_STEPS = 100
+_TOLERANCE = 1e-9
+"""The largest entry of the gradient at which a fit has ended."""
 Places: TypeAlias = NDArray[np.intp]
 
 
@@ -68,7 +66,7 @@ class Counts:
 
     @classmethod
     def once(cls, vectors: Vectors) -> Counts:
-        """Every word once: the data."""
+        """Return every word once: the data."""
         return cls(*(np.ones((1, len(part))) for part in vectors.sets))
 
     @classmethod
@@ -82,7 +80,7 @@ class Counts:
         return cls(x, x if vectors.pairs else y, a, b)
 
     def blocks(self, elements: int) -> Iterator[Counts]:
-        """The same in blocks of as many resamples as have some number of elements, given those of one."""
+        """Yield the same in blocks of as many resamples as have some number of elements, given those of one."""
         step = max(1, _ELEMENTS // elements)
         for start in range(0, len(self.x), step):
             yield Counts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
@@ -94,11 +92,17 @@ def _shares(counts: Array) -> Array:
 
 
 def _by_attributes(values: Array, counts: Counts) -> dict[str, Array]:
-    """The mean over A, over B and over both, from a value for every attribute: (R, a + b)."""
+    """Return the mean over A, over B and over both, from a value for every attribute: (R, a + b)."""
     n = counts.a.shape[1]
     both = np.concatenate([counts.a, counts.b], axis=1)
     parts = {FIRST: (values[:, :n], counts.a), SECOND: (values[:, n:], counts.b), UNION: (values, both)}
     return {name: (part * _shares(weights)).sum(axis=1) for name, (part, weights) in parts.items()}
+
+
+def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
+    """Return the values of blocks one after the other, by the attributes that they are of."""
+    parts = list(blocks)
+    return {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND, UNION)}
 
 
 # RND ----------------------------------------------------------------------------------------------------------------
@@ -119,7 +123,7 @@ class Distances:
         return cls(targets @ targets.T, targets @ attributes.T, (attributes**2).sum(axis=1))
 
     def to_mean(self, shares: Array, distance: Distance) -> Array:
-        """The distance of every attribute to each weighted mean of targets, (R, a) from (R, t)."""
+        """Return the distance of every attribute to each weighted mean of targets, (R, a) from (R, t)."""
         products = shares @ self.products
         lengths = np.einsum("rt,rt->r", shares @ self.among, shares)[:, None]
         if distance == "euclid":
@@ -136,7 +140,7 @@ class Distances:
 
 
 def beside(x: Array, y: Array) -> tuple[Array, Array]:
-    """The weights of all targets in the mean of X and in that of Y, from how often each word occurs."""
+    """Return the weights of all targets in the mean of X and in that of Y, from how often each word occurs."""
     return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
 
 
@@ -144,26 +148,25 @@ def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array
     """Relative norm distance (Garg et al. 2018): the mean over attributes of ‖mean X − a‖ − ‖mean Y − a‖, or of the
     difference of the cosine distances. Below 0, the attributes lie nearer to X."""
     distances = Distances.of(vectors.targets, vectors.attributes)
-    parts: dict[str, list[Array]] = {}
-    for block in counts.blocks(len(distances.squares)):
-        values = distances.differences(*beside(block.x, block.y), distance)
-        for name, value in _by_attributes(values, block).items():
-            parts.setdefault(name, []).append(value)
-    return {name: np.concatenate(each) for name, each in parts.items()}
+
+    def made(block: Counts) -> dict[str, Array]:
+        return _by_attributes(distances.differences(*beside(block.x, block.y), distance), block)
+
+    return joined(map(made, counts.blocks(len(distances.squares))))
 
 
 # MAC ----------------------------------------------------------------------------------------------------------------
 
 
 def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
-    """Mean average cosine distance (Manzini et al. 2019): over all targets, of the mean distance to a set of
+    """Return the mean average cosine distance (Manzini et al. 2019): over all targets, of the mean distance to a set of
     attributes; for both sets, the mean of the two."""
     cosines = unit(vectors.targets) @ unit(vectors.attributes).T
-    parts: list[dict[str, Array]] = []
-    for block in counts.blocks(cosines.shape[1]):
-        rows = _shares(np.concatenate([block.x, block.y], axis=1)) @ cosines
-        parts.append(_by_attributes(1 - rows, block))
-    values = {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND)}
+
+    def made(block: Counts) -> dict[str, Array]:
+        return _by_attributes(1 - _shares(np.concatenate([block.x, block.y], axis=1)) @ cosines, block)
+
+    values = joined(map(made, counts.blocks(cosines.shape[1])))
     return {**values, UNION: (values[FIRST] + values[SECOND]) / 2}
 
 
@@ -171,7 +174,8 @@ def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
 
 
 def similarities(vectors: Vectors) -> tuple[Array, Array]:
-    """The cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each; NaN for a mean of 0."""
+    """Return the cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each; NaN for a mean of
+    0."""
     means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
     with np.errstate(invalid="ignore"):
         x, y = (both @ (mean / np.linalg.norm(mean)) for mean in means)
@@ -228,17 +232,17 @@ def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
     """Relational inner product association (Ethayarajh et al. 2019): the mean over pairs of targets and over attributes
     of ⟨a, (x − y)/‖x − y‖⟩. Above 0, the attributes lie on the side of X."""
     table = relations(vectors) @ vectors.attributes.T  # (n, a), or (x, y, a)
-    parts: list[dict[str, Array]] = []
-    for block in counts.blocks(max(table.shape[-1], table[..., 0].size)):
+
+    def made(block: Counts) -> dict[str, Array]:
         if vectors.pairs:
-            parts.append(_by_attributes(_shares(block.x) @ table, block))
-        else:
-            parts.append({name: _of_all(block, mean) for name, mean in _over_attributes(table, block)})
-    return {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND, UNION)}
+            return _by_attributes(_shares(block.x) @ table, block)
+        return {name: _of_all(block, mean) for name, mean in _over_attributes(table, block)}
+
+    return joined(map(made, counts.blocks(max(table.shape[-1], table[..., 0].size))))
 
 
 def _over_attributes(table: Array, block: Counts) -> Iterator[tuple[str, Array]]:
-    """Means over each choice of attributes, (R, x, y)."""
+    """Yield means over each choice of attributes, (R, x, y)."""
     n = block.a.shape[1]
     both = np.concatenate([block.a, block.b], axis=1)
     for name, part, weights in (
@@ -257,9 +261,75 @@ def _of_all(block: Counts, means: Array) -> Array:
 # RNSB ---------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Rows to learn from and rows to classify by a logistic regression with a quadratic penalty, in as many coordinates
+    as the former need: the weights of a fit are a combination of the rows it learned from.
+
+    It minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's
+    solver of that name with C = 1: the intercept b is penalised like the other weights.
+    """
+
+    learned: Array
+    classified: Array
+
+    @classmethod
+    def of(cls, learned: Array, classified: Array) -> Space:
+        """From vectors (n, d) and (m, d), each with the constant 1 as one more coordinate."""
+        rows, others = (np.column_stack([part, np.ones(len(part))]) for part in (learned, classified))
+        u, size, axes = np.linalg.svd(rows, full_matrices=False)
+        return cls(u * size, others @ axes.T)
+
+    def probabilities(self, labels: Array, counts: Array) -> Array:
+        """P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1 that count `counts`
+        times: (R, n) both. Raises MethodError for a fit that does not end."""
+        step = max(1, _ELEMENTS // (self.learned.shape[1] * sum(self.learned.shape)))
+        parts = [
+            _sigmoid(_fit(self.learned, labels[i : i + step], counts[i : i + step]) @ self.classified.T)
+            for i in range(0, len(labels), step)
+        ]
+        return np.concatenate(parts)
+
+
+def _sigmoid(values: Array) -> Array:
+    probabilities: Array = 0.5 * (1 + np.tanh(values / 2))  # without overflow
+    return probabilities
+
+
+def _fit(rows: Array, labels: Array, counts: Array) -> Array:
+    """Weights (R, k) by Newton's method, each step halved until the objective falls enough."""
+    weights = np.zeros((len(labels), rows.shape[1]))
+    loss = _loss(rows, labels, counts, weights)
+    for _ in range(_STEPS):
+        p = _sigmoid(weights @ rows.T)
+        gradient = weights + (counts * (p - labels)) @ rows
+        if np.abs(gradient).max() < _TOLERANCE:
+            return weights
+        spread = counts * p * (1 - p)
+        curvature = np.matmul(rows.T * spread[:, None, :], rows) + np.eye(rows.shape[1])
+        step = np.linalg.solve(curvature, gradient[..., None])[..., 0]
+        falls = (gradient * step).sum(axis=1)
+        size = np.ones(len(weights))
+        for _ in range(_STEPS):
+            tried = weights - size[:, None] * step
+            new = _loss(rows, labels, counts, tried)
+            much = new > loss - 1e-4 * size * falls + 1e-12 * np.abs(loss)
+            if not much.any():
+                break
+            size[much] /= 2
+        weights, loss = tried, new
+    raise MethodError("the classifier of RNSB does not converge", hint="are the vectors finite and not huge?")
+
+
+def _loss(rows: Array, labels: Array, counts: Array, weights: Array) -> Array:
+    margin = (2 * labels - 1) * (weights @ rows.T)
+    loss: Array = (weights**2).sum(axis=1) / 2 + (counts * np.logaddexp(0, -margin)).sum(axis=1)
+    return loss
+
+
 def divergence(probabilities: Array, weights: Array) -> Array:
-    """The Kullback–Leibler divergence, in nats, of probabilities (R, m), scaled to sum to 1, from equal ones; each
-    counts `weights` times, (R, m)."""
+    """Return the Kullback–Leibler divergence, in nats, of probabilities (R, m), scaled to sum to 1, from equal ones;
+    each counts `weights` times, (R, m)."""
     n = weights.sum(axis=1, keepdims=True)
     scaled = probabilities / (weights * probabilities).sum(axis=1, keepdims=True)
     kl: Array = (weights * scipy.special.xlogy(scaled, scaled * n)).sum(axis=1)
@@ -276,7 +346,7 @@ def rnsb(vectors: Vectors, counts: Counts) -> Array:
 
 
 def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
-    """Which attributes the classifier learns from, their labels (0 of A, 1 of B), and the space of its fits."""
+    """Return which attributes the classifier learns from, their labels (0 of A, 1 of B), and the space of its fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
     chosen = np.concatenate([first, second + n])
@@ -285,7 +355,7 @@ def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
 
 
 def values(vectors: Vectors, counts: Counts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
-    """A measure for every resample, (R,), by the attributes that it is of."""
+    """Return a measure for every resample, (R,), by the attributes that it is of."""
     if measure == "rnsb":
         return {AGAINST: rnsb(vectors, counts)}
     if measure == "rnd":

@@ -18,9 +18,8 @@ from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import told_respelt
-from penchant.instruments.vector_bias.cells import SIDES, cells
-from penchant.instruments.vector_bias.estimates import estimates, family, told_lost
-from penchant.instruments.vector_bias.items import with_numbers
+from penchant.instruments.vector_bias.cells import SIDES, cells, with_numbers
+from penchant.instruments.vector_bias.estimates import estimates, family, lost_words
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.letter_case import lowered
 from penchant.records import Estimate
@@ -46,7 +45,7 @@ class VectorBias(VectorBiasSettings, Probe):
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
-        """The stimuli, checked and cached. Raises DataError naming file and field."""
+        """Return the stimuli, checked and cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
             read = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
@@ -54,8 +53,8 @@ class VectorBias(VectorBiasSettings, Probe):
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """The categories in `categories`, or all that are for static vectors. Raises DataError for one that does not
-        exist or is for other instruments, and for words that stand twice or cannot be paired."""
+        """Return the categories in `categories`, or all that are for static vectors. Raises DataError for one that does
+        not exist or is for other instruments, and for words that stand twice or cannot be paired."""
         stimuli = self.stimuli(base)
         known = {category.id: category for category in stimuli.categories if _READ_AS in category.measures}
         for name in self.categories or ():
@@ -81,12 +80,12 @@ class VectorBias(VectorBiasSettings, Probe):
             raise DataError(message, where=category.place, hint="make X and Y equally long, or set pairs: all")
 
     def paired(self, category: Category) -> bool:
-        """Whether the words of X and Y are taken in pairs, by their position."""
+        """Return whether the words of X and Y are taken in pairs, by their position."""
         declared = category.paired and category.target == "targets"
         return self.pairs == "position" or (self.pairs == "auto" and declared)
 
     def _shortened(self, category: Category) -> Category:
-        """A category with some words of each list, for a pilot; of pairs, some pairs."""
+        """Return a category with some words of each list, for a pilot; of pairs, some pairs."""
         x, y, a, b = (self._drawn(part.words) for part in category.lists())
         if self.paired(category):
             x = y = self._drawn([" ".join(pair) for pair in zip(category.x.words, category.y.words, strict=True)])
@@ -95,12 +94,11 @@ class VectorBias(VectorBiasSettings, Probe):
         )
 
     def _drawn(self, words: Sequence[str]) -> list[int]:
-        """The places in a list of the words of a pilot."""
         places, most = range(len(words)), self.limit or len(words)
         return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of the stimulus set."""
+        """Return the files of the stimulus set."""
         return list(self.stimuli(base).files)
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -109,11 +107,11 @@ class VectorBias(VectorBiasSettings, Probe):
         return []
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """The stimuli, in any form, which vectors that a study trains may take together."""
+        """Return the stimuli, in any form, which vectors that a study trains may take together."""
         return TextNeeds(self.stimuli(base))
 
     def settle(self, model: Model) -> Self:
-        """The probe with `case` decided. Raises MethodError for a model without static word vectors."""
+        """Return the probe with `case` decided. Raises MethodError for a model without static word vectors."""
         vectors = self._vectors(model)
         lower = self.case == "lower" or (
             self.case == "auto" and not any(word != word.lower() for word in vectors.words)
@@ -121,7 +119,7 @@ class VectorBias(VectorBiasSettings, Probe):
         return self.model_copy(update={"case": "lower" if lower else "keep"})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The stimuli, and all parameters."""
+        """Return the stimuli, and all parameters."""
         stimuli = self.stimuli(base)
         shared = {*Probe.model_fields, "data", "columns", *(() if self.language else ("language",))}
         return {
@@ -146,13 +144,16 @@ class VectorBias(VectorBiasSettings, Probe):
         items = pl.DataFrame(rows, {**schema, "vector": pl.List(pl.Float32)})
         present = list(cells(items, self))
         respelt = [word for word, entry in known.items() if entry != small[word]]
-        cautions = (*told_lost(present, model.name), *told_respelt(respelt, len(words), "stimuli", model.name))
-        cautions += tuple(told for category in categories for told in category.cautions())
+        cautions = (
+            *lost_words(present, model.name),
+            *told_respelt(respelt, len(words), "stimuli", model.name),
+            *(told for category in categories for told in category.cautions()),
+        )
         return Measured(with_numbers(items, present, self), cautions)
 
     def _rows(self, category: Category, model: StaticVectors, known: Mapping[str, str]) -> Iterator[dict[str, object]]:
-        """A row for every word, which is `known` to the model as another; one without a vector, or with a vector of
-        zeros, which has no direction, has none."""
+        """Yield a row for every word, which is `known` to the model as another; one without a vector, or with a vector
+        of zeros, which has no direction, has none."""
         paired = self.paired(category)
         for side, part in zip(SIDES, category.lists(), strict=True):
             for place, word in enumerate(part.words):
@@ -169,8 +170,8 @@ class VectorBias(VectorBiasSettings, Probe):
                 }
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Every measure of every category and set of attributes; Holm's adjustment is over those of one measure, the
-        union of both sets apart."""
+        """Return every measure of every category and set of attributes; Holm's adjustment is over those of one measure,
+        the union of both sets apart."""
         made = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
         return with_holm(made, family)
 
@@ -182,5 +183,4 @@ class VectorBias(VectorBiasSettings, Probe):
 
 
 def _only(part: WordList, places: Sequence[int]) -> WordList:
-    """A list with the words at some places."""
     return replace(part, words=tuple(part.words[i] for i in places), behind=())

@@ -55,15 +55,15 @@ class Ranking:
 
 
 def amount(measure: Measure, values: Array) -> Array:
-    """How biased a value is: the distance from what the measure is without bias, 0 for RND, RIPA and RNSB, and 1 for
-    MAC and ECT."""
+    """Return how biased a value is: the distance from what the measure is without bias, 0 for RND, RIPA and RNSB, and 1
+    for MAC and ECT."""
     of_bias: Array = np.abs(values - 1 if measure in ("mac", "ect") else values)
     return of_bias
 
 
 def rankings(results: Sequence[Result]) -> list[Ranking]:
-    """The ranks of some models under every measure that they have in common, over the words that all have; none for one
-    model, or for results that are not of the same words and settings."""
+    """Return the ranks of some models under every measure that they have in common, over the words that all have; none
+    for one model, or for results that are not of the same words and settings."""
     try:
         for other in results[1:]:
             require_comparable(results[0], other, free={"model", "case"}, items=["id"])
@@ -77,7 +77,7 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
 
 
 def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
-    """The ranks under one measure, from every category as each of the models has it."""
+    """Return the ranks under one measure, from every category as each of the models has it."""
     queries, values, draws = [], [], []
     for models in every:
         found = [observed(cell, measure, settings) for cell in models]
@@ -98,7 +98,8 @@ def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: Ve
 
 
 def _shares(resampled: Array) -> Array:
-    """How often each model has each rank, (models, queries, ranks), from amounts (queries, models, resamples)."""
+    """Return how often each model has each rank, (models, queries, ranks), from amounts (queries, models,
+    resamples)."""
     of_one = resampled[:, :, None, :]
     less = (resampled[:, None] < of_one).sum(axis=2)
     equal = (resampled[:, None] == of_one).sum(axis=2)
@@ -109,8 +110,8 @@ def _shares(resampled: Array) -> Array:
 
 
 def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
-    """The mean rank of every model, in the order of the models, by the name of the measure; with several measures also
-    the mean over these. n counts queries."""
+    """Return the mean rank of every model, in the order of the models, by the name of the measure; with several
+    measures also the mean over these. n counts queries."""
     made = rankings(results)
     if not made:
         return {}
@@ -126,7 +127,7 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
 
 
 def estimates_of(ranking: Ranking, settings: VectorBiasSettings) -> list[Estimate]:
-    """The mean rank of every model under one measure."""
+    """Return the mean rank of every model under one measure."""
     few = ranking.measure == "rnsb" and ranking.smallest < ENOUGH
     note = Note("vector_bias.few-for-ranks", have=ranking.smallest, would_do=ENOUGH) if few else None
     ranks, name = ranking.ranks.mean(axis=1), NAMES[ranking.measure]

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.comparison import difference
+from penchant.instruments.vector_bias.cells import NUMBERS
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of
 from penchant.instruments.vector_bias.exchange import EXACT
-from penchant.instruments.vector_bias.items import NUMBERS
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
@@ -59,7 +59,7 @@ def _is_number(value: object) -> bool:
 
 
 def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str], str] = str) -> TableSpec:
-    """A row for each category and model, a column for each set of attributes."""
+    """Return a row for each category and model, a column for each set of attributes."""
     name = measure if kind is str else f"differences-{measure}"
     columns = [number(part, form, attributes=part, star=True) for part in attributes_of(measure)]
     at = At(measure=kind(NAMES[measure]), attributes=attributes_of(measure)[0])
@@ -79,7 +79,6 @@ def _ranked(rows: Callable[[Sequence[Result]], Iterable[list[Estimate]]]) -> Cal
 
 
 def _means(results: Sequence[Result]) -> Iterator[list[Estimate]]:
-    """Yield the mean rank of every model under each measure."""
     for name, own in mean_ranks(results).items():
         yield [replace(estimate, by={"ranked": name}) for estimate in own]
 
@@ -98,7 +97,7 @@ def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
 
 
 def _biases(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """One sentence for each model, and one for every two models."""
+    """Yield one sentence for each model, and one for every two models."""
     words = text.below("prose", "finding")
     for source in sources(results):
         parts = _parts(source.lines, {measure: null for measure, null in _NULL.items() if measure != "mac"}, words)

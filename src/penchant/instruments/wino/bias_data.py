@@ -1,8 +1,4 @@
-"""WinoBias as published: files of sentences with brackets, one pro- and one anti-stereotypical, line by line.
-
-Line k of both files is one pair: `27 [The developer] visited the hairdresser because [he] needed to cut [his] hair.`
-The number and the brackets are taken out; the text is otherwise kept as written.
-"""
+"""WinoBias as published, pro- and anti-stereotypical sentences line by line in two files, or as a table of pairs."""
 
 from __future__ import annotations
 
@@ -11,20 +7,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.counting import first_of
-from penchant.errors import DataError, place
+from penchant.errors import DataError, file_name, line_noun, place
 from penchant.instruments import written
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, read_text
 from penchant.records import Item
 from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.documents import Written
+from penchant.tables.rows import lacking, read_models, read_rows
+from penchant.wording.phrases import Note
 
 PRO, ANTI = "pro", "anti"
 TYPES = ("1", "2")
 GENDERS = ("male", "female")
+OCCUPATION = "occupation"
 LISTS = {gender: f"{gender}_occupations.txt" for gender in GENDERS}
 """The lists of occupations beside the published files."""
 _PUBLISHED = re.compile(r"(?:pro|anti)_stereotyped_type[12]\.txt\.(?:dev|test)")
@@ -35,8 +37,24 @@ _BRACKET = re.compile(r"[\[\]]")
 _ARTICLE = re.compile(r"(?:the|a|an)\s+")
 _SHOWN = 20
 """Pairs that a caution names."""
+_TEXTS = ("", ".txt", ".dev", ".test")
+"""The suffixes of files that are no tables."""
 _NAMING = "files are told by their names, such as pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev"
 Span: TypeAlias = tuple[int, int]
+
+
+class PairRow(BaseModel):
+    """A row of a table of pairs; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    pro: Written
+    """The sentence whose pronoun agrees with the stereotype, with the occupation that it refers to and the pronoun in
+    brackets: [The developer] visited the hairdresser because [he] needed to cut [his] hair."""
+    anti: Written
+    """The same with the other pronoun."""
+    type: Annotated[int, Field(ge=1, le=2)] = 1
+    """1: only what is said tells whom the pronoun refers to; 2: syntax tells it. Default: 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +69,23 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of one set of pairs, with its type."""
+    """The two files of one set of pairs, with its type; a table is both, and its rows have types."""
 
     pro: Path
     anti: Path
-    type: str
+    type: str = ""
+
+    @property
+    def names(self) -> str:
+        """The names of the files."""
+        return " and ".join(dict.fromkeys(map(file_name, (self.pro, self.anti))))
 
 
 @dataclass(frozen=True, slots=True)
 class WinoBiasPairs:
-    """The pairs of some files, with what must be said of them.
-
-    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun refers to),
-    "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the occupation
-    in the lists; "" without). `refused` says how many pairs are left out, and `files` what was read.
+    """Pairs: every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun
+    refers to), "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the
+    occupation in the lists; "" without). `refused` is the number of pairs that are left out, `files` what was read.
     """
 
     items: tuple[Item, ...]
@@ -74,18 +95,22 @@ class WinoBiasPairs:
 
 
 def pair_files(named: Iterable[Path]) -> list[PairFiles]:
-    """The files of pairs among some files and folders, pro with anti. Of a folder those are read that are called as the
-    published ones are. Raises DataError for a file whose name does not tell, or that has no partner."""
+    """Return the files of pairs among some files and folders, pro with anti, and the tables. Of a folder those are read
+    that are called as the published ones are. Raises DataError for a text whose name does not tell what it is, or that
+    has no partner."""
     found: dict[tuple[Path, str], dict[str, Path]] = {}
+    files: list[PairFiles] = []
     for path in (file for each in named for file in _in(each)):
         sides = _SIDE.findall(path.name.lower())
         if len(sides) != 1 or not _TYPE.search(path.name.lower()):
+            if path.suffix.lower() not in _TEXTS:
+                files.append(PairFiles(path, path))
+                continue
             raise DataError("its name does not say pro or anti, and type1 or type2", file=path, hint=_NAMING)
         partners = found.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
         if sides[0] in partners:
             raise DataError("the file is named twice", file=path, hint="name it once")
         partners[sides[0]] = path
-    files = []
     for (_, name), sides_of in found.items():
         if len(sides_of) < 2:
             (side, path), *_ = sides_of.items()
@@ -108,8 +133,8 @@ def _in(path: Path) -> list[Path]:
 def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPairs:
     """Read pairs from files and folders; `lists` are the lists of occupations, by gender.
 
-    Pairs that differ in more than the pronouns in brackets are left out, and cautions name both lines of each. Raises
-    DataError naming file and line for files that do not go together, or lines that cannot be read.
+    Pairs that differ in more than the pronouns in brackets are left out, and cautions name them. Raises DataError
+    naming file and line for files that do not go together, or lines that cannot be read.
     """
     files = pair_files(places)
     genders = _genders(lists)
@@ -128,21 +153,48 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
         *name_cautions((item.labels["occupation"] for item in items), "occupations"),
     )
-    read = (*(path for each in files for path in (each.pro, each.anti)), *lists.values())
-    return WinoBiasPairs(tuple(items), read, cautions, sum(len(lines) for _, lines in refused))
+    read = dict.fromkeys([*(path for each in files for path in (each.pro, each.anti)), *lists.values()])
+    return WinoBiasPairs(tuple(items), tuple(read), cautions, sum(len(lines) for _, lines in refused))
 
 
 def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) -> tuple[list[Item], dict[int, str]]:
-    """The pairs of two files, and by line why others are refused; the sentences of the pairs are added to those
-    `as_written`."""
-    pro, anti = _lines(files.pro), _lines(files.anti)
-    if len(pro) != len(anti):
-        raise DataError(
-            f"has {len(pro)} sentences, and {files.anti.name} has {len(anti)}: line k of both is one pair",
-            file=files.pro,
-        )
+    """Return the pairs of two files or a table, and by line why others are refused; add the sentences of the pairs to
+    those `as_written`."""
+    lines = _rows(files.pro) if files.pro == files.anti else _side_by_side(files)
     items: list[Item] = []
     refused: dict[int, str] = {}
+    for pro, anti, kind in lines:
+        made = _pair(files, pro, anti, kind, genders)
+        if isinstance(made, Item):
+            items.append(made)
+            sentences = _sentence(pro, files.pro), _sentence(anti, files.anti)
+            as_written.append(Pair(*sentences, made.labels["set"]))
+        else:
+            refused[pro.line] = made
+    if 2 * len(refused) > len(lines):
+        line, why = next(iter(refused.items()))
+        partner = "" if files.pro == files.anti else f" with {files.anti.name}"
+        raise DataError(
+            f"{len(refused)} of {len(lines)} pairs{partner} differ in more than the pronouns; the first: {why}",
+            file=files.pro,
+            line=line,
+            hint="check that line k of both files is one pair" if partner else "mark the pronouns by brackets",
+        )
+    return items, refused
+
+
+def _rows(path: Path) -> list[tuple[Marked, Marked, str]]:
+    rows = read_models(path, PairRow)
+    if not rows:
+        raise DataError("holds no rows", file=path)
+    return [(_marked(row.pro, line, path), _marked(row.anti, line, path), str(row.type)) for line, row in rows]
+
+
+def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
+    pro, anti = _lines(files.pro), _lines(files.anti)
+    if len(pro) != len(anti):
+        told = f"has {len(pro)} sentences, and {files.anti.name} has {len(anti)}: line k of both is one pair"
+        raise DataError(told, file=files.pro)
     for first, second in zip(pro, anti, strict=True):
         if first.number != second.number:
             raise DataError(
@@ -151,31 +203,15 @@ def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) ->
                 line=first.line,
                 hint="line k of both files is one pair",
             )
-        made = _pair(files, first, second, genders)
-        if isinstance(made, Item):
-            items.append(made)
-            sentences = _sentence(first, files.pro), _sentence(second, files.anti)
-            as_written.append(Pair(*sentences, made.labels["set"]))
-        else:
-            refused[first.line] = made
-    if 2 * len(refused) > len(pro):
-        line, why = next(iter(refused.items()))
-        raise DataError(
-            f"{len(refused)} of {len(pro)} pairs with {files.anti.name} differ in more than the pronouns; the first: "
-            f"{why}",
-            file=files.pro,
-            line=line,
-            hint="check that line k of both files is one pair",
-        )
-    return items, refused
+    return [(first, second, files.type) for first, second in zip(pro, anti, strict=True)]
 
 
 def _sentence(line: Marked, file: Path) -> Sentence:
-    return Sentence(line.text, file.name, f"line {line.line}")
+    return Sentence(line.text, file_name(file), f"{line_noun(line.line)} {line.line}")
 
 
-def _pair(files: PairFiles, pro: Marked, anti: Marked, genders: dict[str, str]) -> Item | str:
-    """A pair, or why the two sentences are none."""
+def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[str, str]) -> Item | str:
+    """Return a pair, or why the two sentences are none."""
     apart = difference(pro.text, anti.text)
     if isinstance(apart, str):
         return apart
@@ -185,27 +221,30 @@ def _pair(files: PairFiles, pro: Marked, anti: Marked, genders: dict[str, str]) 
     occupation = _occupation(pro) or _occupation(anti)
     if not occupation:
         raise DataError("names no occupation in brackets", file=files.pro, line=pro.line)
-    name = files.pro.name.lower().replace("pro_stereotyped_", "").replace(".txt", "")
+    name = files.pro.stem if files.pro == files.anti else files.pro.name.lower()
+    name = name.replace("pro_stereotyped_", "").replace(".txt", "")
     labels = {
         "set": name,
-        "type": files.type,
+        "type": kind,
         "occupation": occupation,
         "gender": apart.gender,
         "pronouns": apart.named(),
         "listed": genders.get(occupation, ""),
     }
-    where = f"{place(files.pro, pro.line)}, with line {anti.line} of {files.anti.name}"
+    where = place(files.pro, pro.line)
+    if files.pro != files.anti:
+        where += f", with line {anti.line} of {files.anti.name}"
     return Item(f"{name}-{pro.number or pro.line}", {PRO: pro.text, ANTI: anti.text}, labels, where)
 
 
 def _occupation(sentence: Marked) -> str:
-    """Whom the pronoun refers to: what is in brackets and no pronoun, in lower case without its article."""
+    """Return whom the pronoun refers to: what is in brackets and no pronoun, in lower case without its article."""
     marked = (" ".join(sentence.text[slice(*span)].lower().split()) for span in sentence.spans)
     return next((_ARTICLE.sub("", part, count=1) for part in marked if part not in MALE | FEMALE), "")
 
 
 def _lines(path: Path) -> list[Marked]:
-    """The sentences of a file; blank lines at its end do not count. Raises DataError naming the line."""
+    """Return the sentences of a file; blank lines at its end do not count. Raises DataError naming the line."""
     lines = read_text(path).rstrip().splitlines()
     if not lines:
         raise DataError("the file is empty", file=path)
@@ -237,56 +276,53 @@ def _marked(line: str, number: int, path: Path) -> Marked:
 
 
 def occupation_lists(named: Sequence[Path]) -> dict[str, Path]:
-    """The published lists of occupations that lie in the folders, by gender."""
+    """Return the published lists of occupations that lie in the folders, by gender."""
     folders = [path for path in named if is_directory(path)]
     return {gender: folder / name for folder in folders for gender, name in LISTS.items() if (folder / name).is_file()}
 
 
 def _genders(lists: dict[str, Path]) -> dict[str, str]:
-    """The gender of every occupation of the lists. Raises DataError for one in both."""
+    """Return the gender of every occupation of the lists. Raises DataError for one in both."""
     genders: dict[str, str] = {}
     for gender, path in lists.items():
-        for number, line in enumerate(read_text(path).splitlines(), 1):
+        for number, line in _occupations(path):
             name = " ".join(line.lower().split())
             if name and genders.setdefault(name, gender) != gender:
                 raise DataError(f"'{name}' is in the other list, too", file=path, line=number)
     return genders
 
 
+def _occupations(path: Path) -> Iterable[tuple[int, str]]:
+    """Return the lines of a list, or the column `occupation` of a table, with their numbers."""
+    if path.suffix.lower() in _TEXTS:
+        return enumerate(read_text(path).splitlines(), 1)
+    rows = read_rows(path)
+    lacking([OCCUPATION], list(dict.fromkeys(name for row in rows for name in row.values)), path)
+    return [(row.line, str(row.values.get(OCCUPATION) or "")) for row in rows]
+
+
 def _told_lists(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
-    """Cautions on occupations that the lists lack, or that they have under the other gender."""
+    """Return cautions on occupations that the lists lack, or that they have under the other gender."""
     if not genders:
         return []
-    lacking = Counter(item.labels["occupation"] for item in items if not item.labels["listed"])
-    turned = [item for item in items if item.labels["listed"] not in ("", item.labels["gender"])]
-    told = []
-    if lacking:
-        named = ", ".join(f"{name} ({n} pairs)" for name, n in lacking.items())
-        told.append(f"not in the lists of occupations: {named}; the gender of the pro-stereotypical pronoun counts")
+    absent = Counter(item.labels["occupation"] for item in items if not item.labels["listed"])
+    turned = [item.place for item in items if item.labels["listed"] not in ("", item.labels["gender"])]
+    told = [Note("wino.not-listed", occupations=list(absent.items()))] if absent else []
     if turned:
-        places = first_of([item.place for item in turned], _SHOWN, separator="; ")
-        told.append(
-            f"{len(turned)} pairs have a pro-stereotypical pronoun of the gender that the lists do not give their "
-            f"occupation: {places}; the pronoun counts"
-        )
-    return told
+        told.append(Note("wino.listed-otherwise", have=len(turned), places=first_of(turned, _SHOWN, separator="; ")))
+    return [*map(str, told)]
 
 
 def _told_refused(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
-    """The caution that names both lines of every pair that is left out, which have the same number in both files."""
+    """Return the caution that names the lines of every pair that is left out, which are the same in both files."""
     lost = sum(len(lines) for _, lines in refused)
-    if not lost:
-        return []
     told = []
     for files, lines in refused:
         for why in dict.fromkeys(lines.values()):
             of = [str(line) for line, reason in lines.items() if reason == why]
-            noun = "lines" if len(of) > 1 else "line"
-            told.append(f"{noun} {first_of(of, _SHOWN)} of {files.pro.name} and {files.anti.name} ({why})")
-    return [
-        f"{lost} of {lost + kept} pairs are left out, since their sentences differ in more than the pronouns in "
-        f"brackets: {'; '.join(told)}"
-    ]
+            noun = f"{line_noun(next(iter(lines)))}{'s' if len(of) > 1 else ''}"
+            told.append(f"{noun} {first_of(of, _SHOWN)} of {files.names} ({why})")
+    return [str(Note("wino.pairs-left-out", lost=lost, of=lost + kept, told=told))] if lost else []
 
 
 def _distinct(items: Sequence[Item]) -> None:

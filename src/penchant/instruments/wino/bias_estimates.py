@@ -1,9 +1,4 @@
-"""Estimates from the scored pairs of WinoBias. Everything is computed from the table of items alone.
-
-A model that finds "he" more probable than "she" everywhere prefers the pro-stereotypical pronoun in half of the pairs,
-as one without any preference does. So the log-odds of the male pronoun are taken apart: their mean where it is the
-pro-stereotypical one minus that where it is the anti-stereotypical one is free of what a model gives to a gender.
-"""
+"""Estimates from the scored pairs of WinoBias, and the differences between two models."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, TYPES
 from penchant.instruments.wino.scoring import ALL, Array, difference
@@ -21,6 +17,7 @@ from penchant.instruments.wino.settings import MALE_DIFFERENCE as MALE_DIFFERENC
 from penchant.instruments.wino.settings import PREFERS_MALE as PREFERS_MALE
 from penchant.instruments.wino.settings import PREFERS_PRO as PREFERS_PRO
 from penchant.instruments.wino.settings import PRO_DIFFERENCE as PRO_DIFFERENCE
+from penchant.instruments.wino.settings import WinoBiasSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
@@ -28,8 +25,6 @@ from penchant.stats.intervals import accuracy, clustered_ratio, t_mean
 from penchant.wording.phrases import Method, Note
 
 Mask = NDArray[np.bool_]
-LABELS = ("set", "type", "occupation", "gender", "pronouns", "listed")
-"""The columns of items that say what a pair is."""
 TIES = "share of ties"
 LOG_ODDS = "mean log-odds of the male pronoun"
 ADJUSTED = "gender-adjusted preference"
@@ -43,43 +38,40 @@ STRONG = 0.9
 """The share of pairs with the same gender from which a model is said to prefer it nearly everywhere."""
 
 
-def credits(items: pl.DataFrame, how: str) -> Array:
-    """1 where the pro-stereotypical sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
-    values: Array = (np.sign(difference(items, PRO, ANTI, how)) + 1) / 2
+def credits(gaps: Array) -> Array:
+    """Return 1 where the first sentence scores higher than the second, ½ at a tie, else 0, from their differences."""
+    values: Array = (np.sign(gaps) + 1) / 2
     return values
+
+
+def preferences(items: pl.DataFrame, how: str) -> Array:
+    """Return the score of the pro-stereotypical sentence minus that of the other."""
+    return difference(items, PRO, ANTI, how)
 
 
 def log_odds(items: pl.DataFrame, how: str) -> Array:
-    """The score of the sentence with the male pronoun minus that with the female one."""
+    """Return the score of the sentence with the male pronoun minus that with the female one."""
     sign = np.where((items["gender"] == GENDERS[0]).to_numpy(), 1.0, -1.0)
-    values: Array = sign * difference(items, PRO, ANTI, how)
-    return values
-
-
-def male_credits(items: pl.DataFrame, how: str) -> Array:
-    """1 where the sentence with the male pronoun scores higher, ½ at a tie, else 0."""
-    values: Array = (np.sign(log_odds(items, how)) + 1) / 2
+    values: Array = sign * preferences(items, how)
     return values
 
 
 def bias_estimates(items: pl.DataFrame, how: str, probe: Settings) -> list[Estimate]:
-    """All estimates under one normalisation. Holm's families are the types, genders, forms and occupations, each of one
-    measure."""
-    found = (
-        replace(estimate, by={**estimate.by, "normalise": how})
-        for estimate in _all(items, credits(items, how), log_odds(items, how), probe)
-    )
+    """Return all estimates under one normalisation. Holm's families are the types, genders, forms and occupations, each
+    of one measure."""
+    found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, probe))
     return with_holm(found, family)
 
 
 def family(estimate: Estimate) -> str | None:
-    """The family of an estimate for Holm's adjustment; those over all pairs have none."""
+    """Return the family of an estimate for Holm's adjustment; those over all pairs have none."""
     by = estimate.by
     return None if by["scope"] == "overall" else f"{estimate.measure}, {by['scope']}, {by['normalise']}"
 
 
-def _all(items: pl.DataFrame, pro: Array, odds: Array, probe: Settings) -> Iterator[Estimate]:
-    male = (np.sign(odds) + 1) / 2
+def _all(items: pl.DataFrame, how: str, probe: Settings) -> Iterator[Estimate]:
+    odds = log_odds(items, how)
+    pro, male = credits(preferences(items, how)), credits(odds)
     everything = np.ones(len(items), dtype=bool)
     yield _by(_share(items, pro, everything, probe), PREFERS_PRO, "overall")
     yield _by(_share(items, male, everything, probe), PREFERS_MALE, "overall")
@@ -94,18 +86,20 @@ def _all(items: pl.DataFrame, pro: Array, odds: Array, probe: Settings) -> Itera
         if chosen.any():
             yield _by(_share(items, pro, chosen, probe), PREFERS_PRO, "gender", gender)
             means = occupation_means(items.filter(chosen), odds[chosen])["mean"].to_numpy()
-            yield _by(_mean(means, OCCUPATIONS, probe), LOG_ODDS, "gender", gender)
+            mean = t_mean(means, level=probe.level, noun=OCCUPATIONS, against=0)
+            yield _by(mean, LOG_ODDS, "gender", gender)
     for form in sorted(set(items["pronouns"])):
         if "," not in form:
             yield _by(_share(items, male, (items["pronouns"] == form).to_numpy(), probe), PREFERS_MALE, "form", form)
     for occupation in sorted(set(items["occupation"])):
         chosen = (items["occupation"] == occupation).to_numpy()
         yield _by(_share(items, pro, chosen, probe), PREFERS_PRO, "occupation", occupation)
-        yield _by(_mean(odds[chosen], "pairs", probe), LOG_ODDS, "occupation", occupation)
+        mean = t_mean(odds[chosen], level=probe.level, noun="pairs", against=0)
+        yield _by(mean, LOG_ODDS, "occupation", occupation)
 
 
 def types(items: pl.DataFrame) -> Iterator[tuple[str, Mask]]:
-    """The types of pairs with their pairs, if there are both."""
+    """Yield the types of pairs with their pairs, if there are both."""
     for kind in TYPES:
         chosen: Mask = (items["type"] == kind).to_numpy()
         if chosen.any() and not chosen.all():
@@ -117,8 +111,8 @@ def _by(estimate: Estimate, measure: str, scope: str, group: str = ALL) -> Estim
 
 
 def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) -> Estimate:
-    """The mean credit of some pairs, against one half; by Wilson's interval and the binomial test within one occupation
-    or where occupations do not differ."""
+    """Return the mean credit of some pairs, against one half; by Wilson's interval and the binomial test within one
+    occupation or where occupations do not differ."""
     part = credit[chosen]
     ties = int((part == HALF).sum())
     tied = Note("wino.ties", ties=ties) if ties else None
@@ -135,12 +129,12 @@ def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) ->
 def over_occupations(
     items: pl.DataFrame, values: Array, probe: Settings, *, against: float, proportion: bool = False
 ) -> Estimate:
-    """The mean of one value a pair with a cluster-robust t interval and test, occupations being a sample of those of
-    their gender; `n` counts pairs. A `proportion` has its interval on the logit scale.
+    """Return the mean of one value a pair with a cluster-robust t interval and test, occupations being a sample of
+    those of their gender; `n` counts pairs. A `proportion` has its interval on the logit scale.
 
     What an occupation adds to the error is its residual from the mean of its gender, not from that of all: that a model
-    gives more to one gender is no difference between occupations of the same one. The residuals of a gender are
-    widened for the mean that is estimated from them. Where a gender has one occupation, all count as of one gender.
+    gives more to one gender is no difference between occupations of the same one. The residuals of a gender are widened
+    for the mean that is estimated from them. Where a gender has one occupation, all count as of one gender.
     """
     frame = items.select("occupation", "gender").with_columns(pl.Series("value", values, dtype=pl.Float64))
     totals = frame.group_by("gender", "occupation").agg(pl.col("value").sort().sum().alias("sum"), pl.len().alias("n"))
@@ -165,13 +159,9 @@ def over_occupations(
     return found.noted(few_clusters(n, OCCUPATIONS), first=True)
 
 
-def _mean(values: Array, noun: str, probe: Settings) -> Estimate:
-    return t_mean(values, level=probe.level, noun=noun, against=0)
-
-
 def occupation_means(items: pl.DataFrame, odds: Array) -> pl.DataFrame:
-    """The mean log-odds of every occupation, by the gender of its pro-stereotypical pronoun: occupation, gender, mean,
-    n."""
+    """Return the mean log-odds of every occupation, by the gender of its pro-stereotypical pronoun: occupation, gender,
+    mean, n."""
     frame = items.select("occupation", "gender").with_columns(pl.Series("odds", odds, dtype=pl.Float64))
     grouped = frame.group_by("occupation", "gender").agg(
         pl.col("odds").sort().mean().alias("mean"), pl.len().alias("n")
@@ -180,8 +170,8 @@ def occupation_means(items: pl.DataFrame, odds: Array) -> pl.DataFrame:
 
 
 def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
-    """The mean log-odds of the male pronoun over occupations where it is the pro-stereotypical one, minus the mean over
-    those where it is the anti-stereotypical one; `n` counts occupations.
+    """Return the mean log-odds of the male pronoun over occupations where it is the pro-stereotypical one, minus the
+    mean over those where it is the anti-stereotypical one; `n` counts occupations.
 
     With every value of a side of n_s of all n occupations multiplied by ±n/n_s, the difference is the mean over all of
     them, and the error of their stratified mean is that of the difference.
@@ -196,37 +186,45 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
     if min(of.values()) < 2:
         value = float(np.sort(weights * values).mean())
         return Estimate(ADJUSTED, value, n, level=probe.level, notes=(Note("wino.needs-two-occupations"),))
-    return t_mean(
-        weights * values,
-        strata=sides,
-        level=probe.level,
-        noun=OCCUPATIONS,
-        against=0,
-    )
+    return t_mean(weights * values, strata=sides, level=probe.level, noun=OCCUPATIONS, against=0)
 
 
-def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Cautions about pairs of unequal token lengths, and about a model that prefers one gender nearly everywhere."""
+def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
+    """Yield cautions about unequal token lengths, and about a model that prefers one gender nearly everywhere."""
     unequal = int((items[f"tokens_{PRO}"] != items[f"tokens_{ANTI}"]).sum())
     if unequal:
-        yield (
-            f"{unequal} of {len(items)} pairs have sentences of unequal numbers of tokens: a sum of log-probabilities "
-            "then favours the shorter one; read the normalisation mean beside none"
-        )
+        yield Note("wino.unequal-pairs", have=unequal, of=len(items))
     male = int((items["gender"] == GENDERS[0]).sum())
     if abs(male / len(items) - HALF) > UNBALANCED:
-        yield (
-            f"the male pronoun is the pro-stereotypical one in {male} of {len(items)} pairs: a model that always "
-            f"prefers it prefers the pro-stereotypical one in {100 * male / len(items):.1f}%, not in 50%; read the "
-            "gender-adjusted preference"
-        )
+        yield Note("wino.mostly-male", have=male, of=len(items))
     for estimate in estimates:
         if estimate.measure == PREFERS_MALE and estimate.by["scope"] == "overall":
             share = max(estimate.value, 1 - estimate.value)
             if share >= STRONG:
                 gender = GENDERS[0] if estimate.value > HALF else GENDERS[1]
-                yield (
-                    f"score {estimate.by['normalise']}: the {gender} pronoun is preferred in {100 * share:.0f}% of "
-                    "pairs, so that the share preferring the pro-stereotypical one is near 50% whatever the model has "
-                    "taken up of stereotypes; read the gender-adjusted preference"
-                )
+                yield Note("wino.one-gender-preferred", score=estimate.by["normalise"], gender=gender, share=share)
+
+
+# Two models ---------------------------------------------------------------------------------------------------------
+
+
+def differences(a: Scored[WinoBiasSettings], b: Scored[WinoBiasSettings], unlike: bool) -> Iterator[Estimate]:
+    """Yield the shares and the gender-adjusted preference of a minus those of b, pair by pair, over all pairs and by
+    type. The preference is in units of the score: scores of different methods have none of it."""
+    items = a.items
+    pro, odds = ([made(side.items, side.how) for side in (a, b)] for made in (preferences, log_odds))
+    gaps = {
+        measure: credits(one) - credits(other)
+        for measure, (one, other) in ((PRO_DIFFERENCE, pro), (MALE_DIFFERENCE, odds))
+    }
+    everything: tuple[str, str, Mask] = ("overall", ALL, np.ones(len(items), dtype=bool))
+    for scope, group, chosen in (everything, *(("type", kind, inside) for kind, inside in types(items))):
+        part, by = items.filter(chosen), {"scope": scope, "group": group}
+        for measure, gap in gaps.items():
+            yield replace(over_occupations(part, gap[chosen], a.settings, against=0), measure=measure, by=by)
+        if not unlike:
+            shift = (odds[0] - odds[1])[chosen]
+            yield replace(adjusted(part, shift, a.settings), measure=ADJUSTED_DIFFERENCE, by=by)
+
+
+compare = ScoredComparison(WinoBiasSettings, ["id", "pro", "anti"], differences, family)

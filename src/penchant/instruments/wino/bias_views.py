@@ -21,8 +21,9 @@ from penchant.instruments.wino.bias_estimates import (
     TIES,
     credits,
     log_odds,
+    preferences,
 )
-from penchant.instruments.wino.scoring import difference, scoring_facts, strips
+from penchant.instruments.wino.scoring import WORDS, first_score, scoring_facts, strips
 from penchant.records import Result
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell
@@ -44,12 +45,10 @@ _NAMES = {1.0: "pro", 0.5: "tie", 0.0: "anti"}
 
 
 def _part(row: Mapping[str, Any]) -> str:
-    group = str(row["group"])
-    return {"overall": "all pairs", "type": f"type {group}", "gender": f"{group} is pro", "form": group}[row["scope"]]
+    return WORDS.get("winobias", "parts", row["scope"], group=row["group"])
 
 
 def _leads(line: Line) -> bool:
-    """Return whether a row is the first of the two shares of its part."""
     return line["measure"] == PREFERS_PRO or line.at(measure=PREFERS_PRO) is None
 
 
@@ -100,20 +99,15 @@ def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
     yield text.get("prose", "finding", "share", each=each, one_sided=one_sided) if each else ""
 
 
-def _preferred(result: Result) -> pl.Series:
-    return pl.Series([_NAMES[credit] for credit in credits(result.items, _how(result)).tolist()], dtype=pl.String)
-
-
-def _gap(result: Result) -> pl.Series:
-    return pl.Series(difference(result.items, PRO, ANTI, _how(result)))
-
-
-def _how(result: Result) -> str:
-    return result.signature["normalise"].split(",")[0]
-
-
-def _remarks(result: Result) -> list[str]:
-    return [f"male − female: {value:+.3f}" for value in log_odds(result.items, _how(result))]
+def _items(result: Result) -> pl.DataFrame:
+    """Return the items with which sentence a model prefers, by how much, and the log-odds of the male pronoun."""
+    items, how = result.items, first_score(result)
+    gaps = preferences(items, how)
+    return items.with_columns(
+        pl.Series("prefers", [_NAMES[credit] for credit in credits(gaps).tolist()], dtype=pl.String),
+        pl.Series("gap", gaps),
+        pl.Series("odds", log_odds(items, how)),
+    )
 
 
 _FIRST = (Column("pairs", lambda line: _part(line.row)), level("normalise", "score"))
@@ -187,9 +181,9 @@ VIEWS = Views(
             *(ItemColumn(name, "label", varies=True) for name in ("type", "occupation", "gender", "pronouns")),
             *(ItemColumn(role) for role in (PRO, ANTI)),
         ),
-        each=(ModelColumn("prefers", _preferred, "label", 0), ModelColumn("gap", _gap, signed=True)),
+        each=(ModelColumn("prefers", kind="label", digits=0), ModelColumn("gap", signed=True)),
         tokens=strips(PRO, ANTI),
-        remark=_remarks,
+        rows=_items,
         parallel=True,
     ),
     finding=(

@@ -1,8 +1,4 @@
-"""Winogender as published: sentences with a female, a male and a neutral pronoun, and shares of women in occupations.
-
-Sentences are a table with the columns sentid (occupation.participant.answer.gender.txt) and sentence; or templates are,
-from which the same sentences are made.
-"""
+"""Winogender as published: sentences with a female, a male and a neutral pronoun, and percentages of women."""
 
 from __future__ import annotations
 
@@ -24,6 +20,7 @@ from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
+from penchant.wording.phrases import Note
 
 ROLES = ("female", "male", "neutral")
 """The genders of the pronoun in the three sentences of an item."""
@@ -98,7 +95,7 @@ class WinogenderItems:
 
 
 def sentences_file(path: Path) -> Path:
-    """The table of sentences or templates: the file, or that of a folder as published. Raises DataError."""
+    """Return the table of sentences or templates: the file, or that of a folder as published. Raises DataError."""
     if not is_directory(path):
         return path
     for name in (SENTENCES, TEMPLATES):
@@ -108,7 +105,7 @@ def sentences_file(path: Path) -> Path:
 
 
 def statistics_file(path: Path) -> Path:
-    """The statistics in the folder of the data. Raises DataError where there are none."""
+    """Return the statistics in the folder of the data. Raises DataError where there are none."""
     beside = (path if is_directory(path) else path.parent) / STATISTICS
     if not beside.is_file():
         raise DataError("there are no statistics of occupations", file=beside, hint="name a table with statistics:")
@@ -150,8 +147,7 @@ def read_winogender(
     women = _statistics(statistics, shares, columns.occupation)
     names = [*(item.labels["occupation"] for item in items), *(name for known in women.values() for name in known)]
     cautions = (
-        *_told_refused(refused, len(made)),
-        *_told_missing(items, women),
+        *map(str, _left_out(refused, len(made), items, women)),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "items"),
         *name_cautions(names, "occupations"),
     )
@@ -159,7 +155,7 @@ def read_winogender(
 
 
 def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
-    """The items of a table of sentences, three of which make one."""
+    """Return the items of a table of sentences, three of which make one."""
     names = {"sentid": columns.sentid, "sentence": columns.sentence}
     parts: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
     errors: list[DataError] = []
@@ -200,7 +196,7 @@ def _wrong(fields: Sequence[str]) -> str:
 
 
 def _made(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
-    """The items of a template: with the participant, and with someone in place of it. Raises DataError."""
+    """Yield the items of a template: with the participant, and with someone in place of it. Raises DataError."""
     slots = [slot for slot in _PRONOUNS if slot in row.sentence]
     for needed in ("$OCCUPATION", "$PARTICIPANT"):
         if needed not in row.sentence:
@@ -238,7 +234,7 @@ def _item(occupation: str, participant: str, answer: str, *, texts: Mapping[str,
 
 
 def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str, dict[str, float]]:
-    """The percentages of women by statistic and occupation; empty cells are left out. Raises DataError."""
+    """Return the percentages of women by statistic and occupation; empty cells are left out. Raises DataError."""
     rows = read_rows(path)
     present = list(dict.fromkeys(name for row in rows for name in row.values))
     lacking([occupation, *shares], present, path)
@@ -275,20 +271,15 @@ def _percent(value: object) -> float | None:
     return float(number) if number is not None and 0 <= number <= 100 else None
 
 
-def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
+def _left_out(
+    refused: Sequence[str], of: int, items: Sequence[Item], women: Mapping[str, Mapping[str, float]]
+) -> Iterator[Note]:
+    """Yield cautions about items that differ in more than pronouns, and about occupations without a percentage."""
     if refused:
-        yield (
-            f"{len(refused)} of {of} items are left out, since their female and male sentence differ in more than "
-            f"pronouns: {first_of(refused, _SHOWN, separator='; ')}"
-        )
-
-
-def _told_missing(items: Sequence[Item], women: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+        places = first_of(refused, _SHOWN, separator="; ")
+        yield Note("wino.items-left-out", lost=len(refused), of=of, places=places)
     occupations = dict.fromkeys(item.labels["occupation"] for item in items)
     for share, known in women.items():
         lost = [name for name in occupations if name not in known]
         if lost:
-            yield (
-                f"{len(lost)} of {len(occupations)} occupations have no {share} and are left out of what is said of "
-                f"it: {', '.join(lost[:_SHOWN])}{' and others' if len(lost) > _SHOWN else ''}"
-            )
+            yield Note("wino.without-share", lost=len(lost), of=len(occupations), share=share, names=lost[:_SHOWN])

@@ -1,29 +1,27 @@
-"""Estimates from the scored sentences of Winogender. Everything is computed from the table of items alone.
-
-The units are occupations. The preference of one is the mean of score(she) − score(he) over its sentences.
-"""
+"""Estimates from the scored sentences of Winogender, over occupations, and the differences between two models."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.gender_data import ROLES, SOMEONE
 from penchant.instruments.wino.scoring import ALL, Array, difference, normalised
+from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate
-from penchant.stats.correlations import correlation, slope
+from penchant.stats.correlations import correlation, correlation_difference, slope
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
 from penchant.stats.templates import nested_templates
 from penchant.wording.phrases import Note
 
-LABELS = ("occupation", "participant", "kind", "refers", "pronouns")
-"""The columns of items that say what a sentence is."""
 MEAN = "mean score(she) − score(he)"
 ONE = "score(she) − score(he) of one occupation"
 PEARSON, SPEARMAN = "Pearson's r with the share of women", "Spearman's ρ with the share of women"
@@ -33,6 +31,10 @@ OCCUPATION, PARTICIPANT = "refers to the occupation", "refers to the participant
 EFFECT = "occupation − participant"
 """What the effect is where the pronoun refers to the occupation, minus that where it does not: the control."""
 NAMED, SOMEBODY = "participant named", "participant is someone"
+MEAN_DIFFERENCE, SLOPE_DIFFERENCE, PEARSON_DIFFERENCE = (
+    f"difference of {measure}" for measure in (MEAN, SLOPE, PEARSON)
+)
+"""Between two models."""
 OCCUPATIONS = "occupations"
 STEP = 10
 """Percentage points of women that a slope is for."""
@@ -48,13 +50,13 @@ PARTS = (*_PARTS, EFFECT)
 
 
 def preferences(items: pl.DataFrame, how: str) -> Array:
-    """score(she) − score(he) of every item under a normalisation."""
+    """Return score(she) − score(he) of every item under a normalisation."""
     return difference(items, "female", "male", how)
 
 
 def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]:
-    """For every part of the sentences the mean value of each occupation that has any: occupation, mean, n; for `EFFECT`
-    the difference of the means of occupations that have both."""
+    """Return for every part of the sentences the mean value of each occupation that has any: occupation, mean, n; for
+    `EFFECT` the difference of the means of occupations that have both."""
     frame = items.select("occupation", "refers", "kind").with_columns(pl.Series("value", values, dtype=pl.Float64))
     means = {}
     for part, chosen in _PARTS.items():
@@ -68,20 +70,20 @@ def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]
 
 
 def women(items: pl.DataFrame, share: str) -> dict[str, float]:
-    """The percentage of women in each occupation that has one."""
+    """Return the percentage of women in each occupation that has one."""
     known = items.select("occupation", f"women_{share}").unique().drop_nulls()
     return dict(known.iter_rows())
 
 
 def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> list[Estimate]:
-    """All estimates under one normalisation. Holm's families are the parts of the sentences other than all of them, of
-    each measure and statistic."""
+    """Return all estimates under one normalisation. Holm's families are the parts of the sentences other than all of
+    them, of each measure and statistic."""
     found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe))
     return with_holm(found, family)
 
 
 def family(estimate: Estimate) -> str | None:
-    """The family of an estimate for Holm's adjustment; those over all sentences have none."""
+    """Return the family of an estimate for Holm's adjustment; those over all sentences have none."""
     by = estimate.by
     if by["part"] == ALL:
         return None
@@ -100,12 +102,7 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
             yield _by(estimate, estimate.measure, part)
     for role, credit in tops(items, how).items():
         frame = by_occupation(items, credit)[ALL]
-        found = t_mean(
-            frame["mean"].to_numpy(),
-            level=probe.level,
-            noun=OCCUPATIONS,
-            bounds=(0, 1),
-        )
+        found = t_mean(frame["mean"].to_numpy(), level=probe.level, noun=OCCUPATIONS, bounds=(0, 1))
         yield _by(found, TOPS[role], ALL)
     for part in (ALL, OCCUPATION, PARTICIPANT):
         for occupation, value, n in means[part].iter_rows():
@@ -116,8 +113,8 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
 def over_templates(
     items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
-    """How far score(she) − score(he) differs between the templates of an occupation, and their share of the variance of
-    all sentences; of the items that have a value in a column, or of all."""
+    """Return how far score(she) − score(he) differs between the templates of an occupation, and their share of the
+    variance of all sentences; of the items that have a value in a column, or of all."""
     frame = items.select("occupation", *dict.fromkeys([chosen[0]] if chosen else []))
     frame = frame.with_columns(
         pl.Series("value", values, dtype=pl.Float64), pl.Series("template", templates(items), dtype=pl.String)
@@ -137,8 +134,8 @@ def over_templates(
 
 
 def templates(items: pl.DataFrame) -> list[str]:
-    """The sentence of every item without its other person, so that what is said of a participant and of someone is one
-    template."""
+    """Return the sentence of every item without its other person, so that what is said of a participant and of someone
+    is one template."""
     return [
         re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)
         for participant, text in items.select("participant", "female").iter_rows()
@@ -150,48 +147,78 @@ def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, s
 
 
 def mean(values: Array, probe: Settings) -> Estimate:
-    """The mean over occupations, against 0."""
+    """Return the mean over occupations, against 0."""
     return t_mean(values, level=probe.level, noun=OCCUPATIONS, against=0)
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
-    """Correlations of the means of occupations with the share of women in them, and the slope per 10 points; of the
-    occupations whose share is known."""
-    x, y, lost = paired(frame, known)
-    settings = {"seed": probe.seed, "resamples": probe.resamples}
-    without = Note("wino.no-such-share", lost=lost) if lost else None
+    """Yield correlations of the means of occupations with the share of women in them, and the slope per 10 points; of
+    the occupations whose share is known."""
+    x, y, without = paired(frame, known)
+    how = _resampling(probe)
     found = {
-        PEARSON: correlation(x, y, ranks=False, level=probe.level, noun=OCCUPATIONS, **settings),
-        SPEARMAN: correlation(x, y, ranks=True, level=probe.level, noun=OCCUPATIONS, **settings),
-        SLOPE: slope(x / STEP, y, level=probe.level, noun=OCCUPATIONS, **settings),
+        PEARSON: correlation(x, y, ranks=False, **how),
+        SPEARMAN: correlation(x, y, ranks=True, **how),
+        SLOPE: slope(x / STEP, y, **how),
     }
     for measure, estimate in found.items():
         yield measure, estimate.noted(without, first=True)
 
 
-def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, int]:
-    """The share of women and the mean of each occupation that has both, and how many have no share."""
+def _resampling(probe: Settings) -> dict[str, Any]:
+    return {"level": probe.level, "noun": OCCUPATIONS, "seed": probe.seed, "resamples": probe.resamples}
+
+
+def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, Note | None]:
+    """Return the share of women and the mean of each occupation that has both, and the note on those without."""
     rows = [(known[name], value) for name, value, _ in frame.iter_rows() if name in known]
     x, y = (np.array(side, dtype=np.float64) for side in (zip(*rows, strict=True) if rows else ((), ())))
-    return x, y, len(frame) - len(rows)
+    lost = len(frame) - len(rows)
+    return x, y, Note("wino.no-such-share", lost=lost) if lost else None
 
 
 def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
-    """For each role 1 where its sentence has the highest score of the three, a part of 1 where several have, else
-    0."""
+    """Return for each role 1 where its sentence has the highest score of the three, a part of 1 where several have,
+    else 0."""
     scores = np.stack([normalised(items, role, how) for role in ROLES])
     best = scores == scores.max(axis=0)
     return {role: row / best.sum(axis=0) for role, row in zip(ROLES, best, strict=True)}
 
 
-def gender_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Cautions about sentences of unequal token lengths, and about ties."""
+def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
+    """Yield cautions about sentences of unequal token lengths, and about ties."""
     unequal = int((items["tokens_female"] != items["tokens_male"]).sum())
     if unequal:
-        yield (
-            f"{unequal} of {len(items)} items have a female and a male sentence of unequal numbers of tokens: a sum of "
-            "log-probabilities then favours the shorter one; read the normalisation mean beside none"
-        )
+        yield Note("wino.unequal-items", have=unequal, of=len(items))
     ties = int((items["score_female"] == items["score_male"]).sum())
     if ties:
-        yield f"{ties} of {len(items)} items have a female and a male sentence of the same score: the difference is 0"
+        yield Note("wino.tied-items", have=ties, of=len(items))
+
+
+# Two models ---------------------------------------------------------------------------------------------------------
+
+
+def differences(a: Scored[WinogenderSettings], b: Scored[WinogenderSettings], unlike: bool) -> Iterator[Estimate]:
+    """Yield means, slopes and correlations of a minus those of b, from the differences of their scores sentence by
+    sentence, over all sentences and their parts; of scores of different methods only correlations, which have no
+    units."""
+    probe = a.settings
+    each = [preferences(side.items, side.how) for side in (a, b)]
+    gap, *sides = (by_occupation(a.items, values) for values in (each[0] - each[1], *each))
+    for part, frame in gap.items():
+        if not unlike:
+            found = mean(frame["mean"].to_numpy(), probe)
+            yield replace(found, measure=MEAN_DIFFERENCE, by={"part": part, "share": ""})
+        for share in probe.shares:
+            known = women(a.items, share)
+            x, y, note = paired(frame, known)
+            by = {"part": part, "share": share}
+            if not unlike:
+                found = slope(x / STEP, y, **_resampling(probe))
+                yield replace(found, measure=SLOPE_DIFFERENCE, by=by).noted(note, first=True)
+            first, second = (paired(side[part], known)[1] for side in sides)
+            found = correlation_difference(x, first, second, **_resampling(probe))
+            yield replace(found, measure=PEARSON_DIFFERENCE, by=by).noted(note, first=True)
+
+
+compare = ScoredComparison(WinogenderSettings, ["id", "female", "male", "neutral"], differences, family)

@@ -10,23 +10,25 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.wino.gender_compare import MEAN_DIFFERENCE, PEARSON_DIFFERENCE, SLOPE_DIFFERENCE
 from penchant.instruments.wino.gender_data import ROLES
 from penchant.instruments.wino.gender_estimates import (
     EFFECT,
     MEAN,
+    MEAN_DIFFERENCE,
     OCCUPATION,
     ONE,
     PARTICIPANT,
     PEARSON,
+    PEARSON_DIFFERENCE,
     SLOPE,
+    SLOPE_DIFFERENCE,
     SPEARMAN,
     TOPS,
     preferences,
     tops,
     women,
 )
-from penchant.instruments.wino.scoring import ALL, scoring_facts, strips
+from penchant.instruments.wino.scoring import ALL, WORDS, first_score, scoring_facts, strips
 from penchant.records import Result
 from penchant.report.finding import Shown
 from penchant.report.tables import Cell
@@ -41,12 +43,12 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, mod
 
 _NUMBER = Shown("+.3f", "occupations")
 _R = Shown("+.2f", "occupations", ends=(-1, 1))
-_PARTS = {ALL: "all sentences", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "effect − control"}
+_PARTS = {ALL: "all", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "beyond"}
+"""The key under which `text.yaml` says what a figure calls each part."""
 _SCORE = level("normalise", "score")
 
 
 def _shares(results: Sequence[Result]) -> list[str]:
-    """Return the names of the statistics, the one that is told first."""
     return [name.removeprefix("women_") for name in results[0].items.columns if name.startswith("women_")]
 
 
@@ -60,7 +62,6 @@ def _sentences(line: Line) -> int:
 
 
 def _by_occupation(found: Sequence[Source]) -> list[Column]:
-    """Return the columns of occupations, with one for each statistic."""
     assert found[0].result is not None
     known = {share: women(found[0].result.items, share) for share in _shares([found[0].result])}
     return [
@@ -83,10 +84,11 @@ def _value(part: str, line: Line) -> Cell:
 def _first_share(found: Sequence[Source]) -> list[Source]:
     """Return the rows of the statistic that is told first, with the parts as figures call them."""
     made = []
+    names = {part: WORDS.get("winogender", "parts", key) for part, key in _PARTS.items()}
     for source in found:
         assert source.result is not None
         share = _shares([source.result])[0]
-        named = source.frame.filter(share=share).with_columns(pl.col("part").replace(_PARTS).alias("sentences"))
+        named = source.frame.filter(share=share).with_columns(pl.col("part").replace(names).alias("sentences"))
         made.append(replace(source, frame=named))
     return made
 
@@ -115,22 +117,14 @@ def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
     return [Straight(shared / spread if spread else 0.0, (x, y))]
 
 
-def _how(result: Result) -> str:
-    return result.signature["normalise"].split(",")[0]
-
-
-def _best(result: Result) -> pl.Series:
-    credit = tops(result.items, _how(result))
-    found = [" and ".join(role for role in ROLES if credit[role][i] > 0) for i in range(len(result.items))]
-    return pl.Series(found, dtype=pl.String)
-
-
-def _gap(result: Result) -> pl.Series:
-    return pl.Series(preferences(result.items, _how(result)), dtype=pl.Float64)
-
-
-def _remarks(result: Result) -> list[str]:
-    return [f"she − he: {value:+.3f}" for value in preferences(result.items, _how(result)).tolist()]
+def _items(result: Result) -> pl.DataFrame:
+    """Return the items with the most probable pronouns and the preference for the female one."""
+    items, how = result.items, first_score(result)
+    credit = tops(items, how)
+    best = [" and ".join(role for role in ROLES if credit[role][i] > 0) for i in range(len(items))]
+    return items.with_columns(
+        pl.Series("best", best, dtype=pl.String), pl.Series("gap", preferences(items, how), dtype=pl.Float64)
+    )
 
 
 VIEWS = Views(
@@ -162,12 +156,7 @@ VIEWS = Views(
                 *(number(role, ".1f", scale=100, measure=TOPS[role]) for role in ROLES),
             ),
         ),
-        TableSpec(
-            "occupations",
-            At(measure=ONE, part=ALL),
-            _by_occupation,
-            detail=True,
-        ),
+        TableSpec("occupations", At(measure=ONE, part=ALL), _by_occupation, detail=True),
     ),
     compared=(
         TableSpec(
@@ -201,9 +190,9 @@ VIEWS = Views(
             *(ItemColumn(name, "label", varies=True) for name in ("occupation", "refers", "kind", "pronouns")),
             *(ItemColumn(role) for role in ROLES),
         ),
-        each=(ModelColumn("best", _best, "label", 0), ModelColumn("gap", _gap, signed=True)),
+        each=(ModelColumn("best", kind="label", digits=0), ModelColumn("gap", signed=True)),
         tokens=strips(*ROLES),
-        remark=_remarks,
+        rows=_items,
     ),
     finding=(
         Levels("effect", At(measure=PEARSON, part=OCCUPATION), _R),

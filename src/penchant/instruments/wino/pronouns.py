@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 FORMS = (
@@ -34,14 +33,14 @@ class Difference:
         return "male" if self.pronouns[0][0] in MALE else "female"
 
     def named(self) -> str:
-        """The pronouns, the male ones first, such as "he/she" or "he/she, his/her"."""
+        """Return the pronouns, the male ones first, such as "he/she" or "he/she, his/her"."""
         ordered = (pair if self.gender == "male" else pair[::-1] for pair in self.pronouns)
         return ", ".join("/".join(pair) for pair in ordered)
 
 
 def difference(first: str, second: str) -> Difference | str:
-    """Where two sentences differ, if it is in pronouns of one form each, male in one sentence and female in the other;
-    else why they are no such pair."""
+    """Return where two sentences differ, if it is in pronouns of one form each, male in one sentence and female in the
+    other; else why they are no such pair."""
     parts = [list(_PART.finditer(text)) for text in (first, second)]
     if len(parts[0]) != len(parts[1]):
         return "they differ in more than pronouns"
@@ -58,10 +57,5 @@ def difference(first: str, second: str) -> Difference | str:
     unlike = next((pair for pair in ordered if pair not in FORMS), None)
     if unlike is not None:
         return f"their pronouns '{unlike[0]}' and '{unlike[1]}' are of different forms"
-    return Difference(*_spans(apart), tuple(pronouns))
-
-
-def _spans(
-    apart: Sequence[tuple[re.Match[str], re.Match[str]]],
-) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    return tuple(a.span() for a, _ in apart), tuple(b.span() for _, b in apart)
+    first_spans, second_spans = (tuple(match.span() for match in side) for side in zip(*apart, strict=True))
+    return Difference(first_spans, second_spans, tuple(pronouns))

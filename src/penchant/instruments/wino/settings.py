@@ -8,12 +8,11 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Columns, Data, File, Files, Given, default_of
+from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
-from penchant.instruments.wino.gender_data import (
-    WinogenderColumns,
-)
+from penchant.instruments.wino.bias_data import OCCUPATION
+from penchant.instruments.wino.gender_data import WinogenderColumns
 from penchant.report.no_difference import Scale
 from penchant.tables.documents import distinct
 from penchant.tables.places import listed
@@ -47,11 +46,12 @@ class PronounSettings(Settings):
     or are left out and counted (`skip`)."""
 
     def normalisations(self) -> list[str]:
-        """The normalisations as a list."""
+        """Return the normalisations as a list."""
         return listed(self.normalise)
 
 
 Paths = str | Annotated[list[str], Field(min_length=1)]
+_List = Given[str | None, Data | None]
 
 
 class WinoBiasSettings(PronounSettings):
@@ -63,13 +63,14 @@ class WinoBiasSettings(PronounSettings):
         dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
     )
 
-    data: Annotated[Given[Paths, Files], CITED] = Field(kw_only=False)
+    data: Annotated[Given[Paths, Data], CITED, Table(("pro", "anti", "type"))] = Field(kw_only=False)
     """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
-    are read; or the files themselves, whose names say pro or anti, and type1 or type2."""
-    male_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
-    """A list of occupations with a male stereotype, one a line, against which the pairs are checked. Default:
-    male_occupations.txt in the folder of the data, where it is there."""
-    female_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    are read; or the files themselves, whose names say pro or anti, and type1 or type2; or a table of pairs with the
+    columns pro, anti and, if there are both, type."""
+    male_occupations: Annotated[_List, CITED, Table((OCCUPATION,))] = default_of(default=None)
+    """A list of occupations with a male stereotype, one a line, or a table with the column occupation, against which
+    the pairs are checked. Default: male_occupations.txt in the folder of the data, where it is there."""
+    female_occupations: Annotated[_List, CITED, Table((OCCUPATION,))] = default_of(default=None)
     """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
 
 

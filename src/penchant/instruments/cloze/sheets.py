@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from penchant.counting import counted, of_all
 from penchant.errors import DataError, visible
-from penchant.instruments.cloze.data import filled
+from penchant.instruments.cloze.data import GAP, filled
 from penchant.instruments.cloze.rating_tables import (
+    FIELDS,
     Columns,
     Rating,
     ReturnedRow,
+    no_sentence,
+    rated_twice,
     rating_columns,
     rating_rows,
-    require_sentence,
 )
 from penchant.instruments.cloze.scale import TRUTHS
-from penchant.instruments.cloze.sheet_columns import FILLED, columns_of, letters
-from penchant.instruments.cloze.valences import folded
+from penchant.instruments.cloze.valences import folded, is_word
 from penchant.letter_case import WITH_RULES
+from penchant.report.finding import listed
 from penchant.spellings import as_named, canonical
-from penchant.tables.rows import read_rows
+from penchant.tables.places import listed as one_or_several
+from penchant.tables.places import suggestion
+from penchant.tables.rows import lacking, read_rows
 
+TEXT, FILLED = "text", "filled"
+"""The columns of the sentence and of the sentence with the word in its gap, by which rows are checked."""
+_OPTIONS = {"sentence": "--sentence", "word": "--word", "rater": "--rater-column", "rating": "--rating"}
+_LOOKED_AT = 200
+"""How many rows of a sheet are looked at to see what its columns hold."""
 _NAMING = "name the column that holds it, as in --FIELD NAME"
 _ALIKE = 20
 """From so many rows on that are wrong alike, and are half of the sheet or more, one line stands for all; from `_FEW` on
@@ -56,8 +66,8 @@ class Sheet:
 def read_sheets(
     files: Iterable[Path], texts: Mapping[str, str], rater: str | None, columns: Columns
 ) -> tuple[list[Sheet], list[DataError]]:
-    """The sheets in some files, and what is wrong with their rows. `texts` are the sentences by id; a row that names no
-    rater is by `rater`, else by the name of the file. Raises DataError for a file that is no such table."""
+    """Return the sheets in some files, and what is wrong with their rows. `texts` are the sentences by id; a row that
+    names no rater is by `rater`, else by the name of the file. Raises DataError for a file that is no such table."""
     places: dict[tuple[str, str, str], str] = {}
     sheets, errors = [], []
     for file in files:
@@ -76,8 +86,7 @@ def read_sheets(
                 who = canonical(row.rater or rater or file.stem).strip()
                 key = (row.sentence, row.word, who)
                 if key in places:
-                    told = f"{who} rates '{row.word}' in sentence {row.sentence} a second time"
-                    wrong.append(DataError(told, file=file, line=line, hint=f"the first is in {places[key]}"))
+                    wrong.append(rated_twice(key, places[key], file, line))
                     continue
                 places[key] = f"{file}, line {line}"
                 checked = row.text is not None or row.filled is not None
@@ -92,7 +101,7 @@ def read_sheets(
 
 
 def _together(errors: Sequence[DataError], rows: int) -> Iterator[DataError]:
-    """The mistakes in a sheet, many of one kind as one; they are those of the fields that are wrong."""
+    """Yield the mistakes in a sheet, many of one kind as one; they are those of the fields that are wrong."""
     kinds: dict[str, list[DataError]] = {}
     for error in errors:
         kinds.setdefault(_KINDS.get(error.field or "", error.field or ""), []).append(error)
@@ -120,7 +129,7 @@ _SAID = {
 
 
 def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[DataError]:
-    """An error for each sheet of whose rated words hardly any is among the `predicted` ones, in folded form."""
+    """Yield an error for each sheet of whose rated words hardly any is among the `predicted` ones, in folded form."""
     for sheet in sheets:
         words = {(rating.sentence, folded(rating.word)) for _, rating in sheet.ratings}
         known = sum(word in predicted for word in words)
@@ -131,8 +140,8 @@ def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[Data
 
 
 def alike(sheets: Iterable[Sheet], before: Iterable[Rating]) -> Iterator[DataError]:
-    """An error for each rater of a sheet whose name is another's but for case, spaces, invisible characters or Unicode
-    form; `before` are ratings with names that stand."""
+    """Yield an error for each rater of a sheet whose name is another's but for case, spaces, invisible characters or
+    Unicode form; `before` are ratings with names that stand."""
     known: dict[str, str] = {as_named(rating.rater): rating.rater for rating in before}
     told: set[str] = {rating.rater for rating in before}
     for sheet in sheets:
@@ -146,12 +155,10 @@ def alike(sheets: Iterable[Sheet], before: Iterable[Rating]) -> Iterator[DataErr
 
 
 def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int, filled_in: str) -> DataError | None:
-    """What is wrong with the sentence of a row, or with the word that it is said to be about; `filled_in` is the column
-    of the filled sentence."""
-    try:
-        require_sentence(row.sentence, texts, file, line)
-    except DataError as error:
-        return error
+    """Return what is wrong with the sentence of a row, or with the word that it is said to be about; `filled_in` is the
+    column of the filled sentence."""
+    if row.sentence not in texts:
+        return no_sentence(row.sentence, file, line)
     text = texts[row.sentence]
     if row.text is not None and row.text != canonical(text).strip():
         told, hint = f"this is not the text of sentence {row.sentence}", "rate the sentences as they were exported"
@@ -172,7 +179,8 @@ def _fills(word: str, text: str, shown: str) -> bool:
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:
-    """The word true or false where a spreadsheet wrote its truth value in another language, and it fits; else empty."""
+    """Return the word true or false where a spreadsheet wrote its truth value in another language, and it fits; else
+    empty."""
     meant = TRUTHS.get(folded(word), "")
     return meant if meant and meant != folded(word) and fits(meant) else ""
 
@@ -184,3 +192,107 @@ def require_any(sheets: Sequence[Sheet]) -> None:
             f"{sheet.file}: the column 'rating' is empty in all {counted(sheet.rows, 'rows')}" for sheet in sheets
         )
         raise DataError(f"no rating to import: {told}", hint="fill it in, save the file, and import it again")
+
+
+# Columns ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The columns by which a sheet is read, and what is said of them."""
+
+    columns: Columns
+    told: tuple[str, ...]
+
+
+def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> Read:
+    """Return the columns of a table. One that has none of those that the user named is read by that of `penchant
+    ratings export`; those of the sentence and of the filled sentence are known by what they hold. `texts` are the
+    sentences by id. Raises DataError with all columns that are missing, but for what a file need not have."""
+    rows = [row.values for row in read_rows(file)]
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    chosen, told = _named(file, header, columns)
+    taken = {str(chosen.get(field, field)) for field in FIELDS} | set(rating_columns(chosen))
+    id_ = str(chosen.get("sentence", "sentence"))
+    known = _by_content(rows, [name for name in header if name not in taken], id_, texts)
+    if any(field != name for field, name in known.items()):
+        what = {TEXT: "the sentences", FILLED: "the filled sentences"}
+        parts = [f"{what[field]} are read from its column '{name}'" for field, name in known.items()]
+        told.append(f"{file}: {listed(parts)}")
+    if rows and not known:
+        told.append(
+            f"{file}: text not checked, as no column holds the sentences or the filled ones: nothing shows whether a "
+            "row is about the sentence that it names"
+        )
+    return Read({**chosen, **{field: name for field, name in known.items() if field != name}}, tuple(told))
+
+
+def _named(file: Path, header: list[str], columns: Columns) -> tuple[dict[str, str | Sequence[str]], list[str]]:
+    """Return the columns that the user named and the file has, and which are read instead of others."""
+    chosen: dict[str, str | Sequence[str]] = {}
+    missing: list[tuple[str, str]] = []
+    instead: list[str] = []
+    for field in FIELDS:
+        named = one_or_several(columns.get(field, field))
+        if all(name in header for name in named):
+            chosen |= {field: columns[field]} if field in columns else {}
+        elif field in header and not any(name in header for name in named):
+            instead.append(f"{file} has no column '{named[0]}' and is read by its column '{field}'")
+        elif field in columns or field != "rater":
+            missing += [(field, name) for name in named if name not in header]
+    if len(missing) > 1:
+        options = dict.fromkeys(f"{_OPTIONS[field]} NAME" for field, _ in missing)
+        told = f"there are no columns {listed([repr(name) for _, name in missing])}"
+        hint = f"the columns are {', '.join(header)}; say which hold them: {', '.join(options)}"
+        raise DataError(told, file=file, hint=hint)
+    for field, name in missing:
+        if field in columns:
+            lacking([name], header, file)
+        if field == "rating":
+            hint = f"{suggestion(name, header)}; call the column of the ratings 'rating', or name it: --rating NAME"
+            raise DataError("there is no column 'rating'", file=file, hint=hint)
+    return chosen, instead
+
+
+def _by_content(
+    rows: Sequence[Mapping[str, Any]], names: Iterable[str], id_: str, texts: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the columns of the sentence and of the filled one: those that are called so, else those of which more than
+    half of the rows hold a text with one gap, or the sentence of the row with a word in its gap."""
+    looked_at = rows[:: max(1, len(rows) // _LOOKED_AT)]
+    left = list(names)
+    found: dict[str, str] = {}
+    for field in (TEXT, FILLED):
+        if field in left:
+            found[field] = field
+            continue
+        shares = {}
+        for name in left:
+            cells = [str(row.get(name) or "") for row in looked_at]
+            if field == TEXT:
+                shares[name] = sum(cell.count(GAP) == 1 for cell in cells)
+            else:
+                own = [str(row.get(found.get(TEXT, "")) or "") for row in looked_at]
+                asked = [texts.get(str(row.get(id_) or "").strip(), "") for row in looked_at]
+                frames = zip(cells, own, asked, strict=True)
+                shares[name] = sum(any(_holds(cell, text) for text in pair) for cell, *pair in frames)
+        best = max(shares, key=lambda name: shares[name], default=None)
+        if best is not None and shares[best] > len(looked_at) / 2:
+            found[field] = best
+            left.remove(best)
+    return found
+
+
+def _holds(cell: str, text: str) -> bool:
+    """Return whether a cell is a text with a word in its gap, whichever."""
+    if text.count(GAP) != 1:
+        return False
+    before, after = map(letters, text.split(GAP))
+    plain = letters(cell)
+    within = plain[len(before) : len(plain) - len(after)]
+    return plain.startswith(before) and plain.endswith(after) and is_word(within) and letters(GAP) not in within
+
+
+def letters(text: str) -> str:
+    """Return a text without what spreadsheets change: white space, and the case of the first letter."""
+    return folded("".join(unicodedata.normalize("NFC", text).split()))

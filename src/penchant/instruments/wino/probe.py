@@ -1,0 +1,221 @@
+"""The probes WinoBias and Winogender: sentences that differ in a pronoun, compared by their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar, Generic, Protocol, Self, TypeVar
+
+import polars as pl
+
+from penchant.engine.methods import method_for
+from penchant.engine.normalising import check_normalise, constants
+from penchant.engine.scorer import SentenceScore, language_model
+from penchant.files import cited
+from penchant.instruments.base import Measured, Model, beginning
+from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.scored import score_columns
+from penchant.instruments.session import Session
+from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.wino import bias_estimates, gender_estimates
+from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
+from penchant.instruments.wino.gender_data import (
+    ROLES,
+    WinogenderItems,
+    read_winogender,
+    sentences_file,
+    statistics_file,
+)
+from penchant.instruments.wino.settings import PronounSettings, WinoBiasSettings, WinogenderSettings
+from penchant.records import Estimate, Item, Signature
+from penchant.tables.places import listed
+from penchant.wording.phrases import Note
+
+
+class Read(Protocol):
+    """What the probes read: items, and what must be said of them."""
+
+    @property
+    def items(self) -> Sequence[Item]:
+        """The items."""
+
+    @property
+    def cautions(self) -> Sequence[str]:
+        """What must be said of them."""
+
+
+D = TypeVar("D", bound=Read)
+
+
+class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
+    """The base of both probes: the roles of an item's sentences, how they are scored, and what is done with unknown
+    text."""
+
+    pairs: ClassVar[bool] = False
+    """Whether sentences are compared two at a time, which methods such as pll-shared need."""
+    roles: ClassVar[tuple[str, ...]]
+
+    def items(self, read: D) -> Sequence[Item]:
+        """Return the items."""
+        return read.items
+
+    def texts_of(self, item: Item) -> Sequence[str]:
+        """Return the sentences of an item."""
+        return [item.texts[role] for role in self.roles]
+
+    def group(self, item: Item) -> str:
+        """Return the occupation."""
+        return item.labels["occupation"]
+
+    def settle(self, model: Model) -> Self:
+        """Return the probe with method and normalisations decided. Raises MethodError where they do not fit."""
+        method = method_for(self.method, language_model(model), pair=self.pairs)
+        for how in self.normalisations() or ["none"]:
+            check_normalise(how, method)
+        return self.model_copy(update={"method": method.name, "normalise": self.normalisations() or ["none"]})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """Return the constant of `pen`."""
+        return {"pen-alpha"}
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """Return the signature with the normalisation of the estimate."""
+        return signature.with_(normalise=estimate.by["normalise"])
+
+    def how(self, model: Model) -> dict[str, object]:
+        """Return the part of a signature about scoring."""
+        lm = language_model(model)
+        return {
+            "method": self.method,
+            "normalise": written(self, "normalise"),
+            **constants(self.normalisations()),
+            "bos": beginning(lm),
+            "dtype": lm.numbers,
+            **signed_unknown(self.on_unknown),
+        }
+
+    def measure(self, session: Session) -> Measured:
+        """Score the sentences of every item."""
+        asked, read = self.asked(session.base), self.read_set(session.base)
+        session.expect(len(asked), inputs=len(self.roles))
+        items, left_out = self.known(session, asked)
+        columns = {"id": pl.Series([item.id for item in items], dtype=pl.String), **self.about(items, read)}
+        for role, scores in zip(self.roles, self.scores(session, items), strict=True):
+            columns |= score_columns(role, scores)
+        return Measured(pl.DataFrame(columns), (*read.cautions, *left_out))
+
+    def about(self, items: Sequence[Item], read: D) -> dict[str, pl.Series]:
+        """Return the columns that say what an item is."""
+        labels = items[0].labels
+        return {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in labels}
+
+    def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
+        """Return the scores of the sentences of each role."""
+        texts = [(text, item.place) for item in items for text in self.texts_of(item)]
+        found = list(session.scorer.score(texts, self.method))
+        return [found[number :: len(self.roles)] for number in range(len(self.roles))]
+
+
+class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
+    """Preference for the pronoun that agrees with the stereotype of an occupation, told apart from a preference for one
+    gender everywhere.
+
+    `run` returns items (one row per pair) and a summary: the share of pairs in which the pro-stereotypical pronoun is
+    preferred, over all pairs, by type, by its gender and by occupation; the share that prefers the male pronoun; and
+    the gender-adjusted preference.
+    """
+
+    pairs: ClassVar[bool] = True
+    roles: ClassVar[tuple[str, ...]] = (PRO, ANTI)
+
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the files of pairs, and the lists of male and female occupations, as far as there are any."""
+        places = tuple(self.find(name, base) for name in listed(self.data))
+        lists = occupation_lists(places)
+        for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
+            if name is not None:
+                lists[gender] = self.find(name, base)
+        return places, tuple(lists.items())
+
+    def read(self, places: tuple[Path, ...], lists: tuple[tuple[str, Path], ...]) -> WinoBiasPairs:
+        """Return the pairs. Raises DataError naming file and line."""
+        return read_winobias(places, dict(lists))
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """Return the files of pairs and the lists of occupations."""
+        return list(self.read_set(base).files)
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """Return the files, then how sentences are scored."""
+        return {"data": cited(self.files(base)), **self.how(model)}
+
+    def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
+        """Return the scores of the pro- and of the anti-stereotypical sentences, which are scored as pairs."""
+        triples = ((item.texts[PRO], item.texts[ANTI], item.place) for item in items)
+        return [list(side) for side in zip(*session.scorer.score_pairs(triples, self.method), strict=True)]
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Return shares and preferences, by normalisation."""
+        for how in self.normalisations():
+            yield from bias_estimates.bias_estimates(measured.items, how, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
+        """Return cautions about unequal token lengths and a strong leaning to one gender."""
+        return bias_estimates.bias_cautions(measured.items, estimates)
+
+
+class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
+    """Preference for the female over the male pronoun beside an occupation, against the share of women in it.
+
+    `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
+    correlation with the share of women and its slope, where the pronoun refers to the occupation and, as a control,
+    where it refers to the other person; and which of the three pronouns is the most probable.
+    """
+
+    equivalents: ClassVar[bool] = True
+    noun: ClassVar[str] = "sentences"
+    roles: ClassVar[tuple[str, ...]] = ROLES
+
+    def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
+        """Return the tables of sentences and of statistics, and what is read from them."""
+        return *self.files(base), *self.shares, *dict(self.columns).values()
+
+    def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:
+        """Return the items with the statistics. Raises DataError naming file, line and field."""
+        return read_winogender(sentences, statistics, self.shares, self.columns)
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """Return the table of sentences and that of statistics."""
+        named = self.find(self.data, base)
+        statistics = statistics_file(named) if self.statistics is None else self.find(self.statistics, base)
+        return [sentences_file(named), statistics]
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """Return the files and what is read from them, then how sentences are scored."""
+        sentences, statistics = self.files(base)
+        return {
+            "data": cited([sentences]),
+            "statistics": cited([statistics]),
+            "shares": written(self, "shares"),
+            **cited_columns(dict(self.columns)),
+            **self.how(model),
+        }
+
+    def about(self, items: Sequence[Item], read: WinogenderItems) -> dict[str, pl.Series]:
+        """Return the columns that say what an item is, with the percentage of women by each statistic."""
+        columns = super().about(items, read)
+        for share, of in read.women.items():
+            women = [of.get(item.labels["occupation"]) for item in items]
+            columns[f"women_{share}"] = pl.Series(women, dtype=pl.Float64)
+        return columns
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Return preferences, correlations and slopes, by normalisation."""
+        for how in self.normalisations():
+            yield from gender_estimates.gender_estimates(measured.items, how, self.shares, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
+        """Return cautions about unequal token lengths, and about ties."""
+        return gender_estimates.gender_cautions(measured.items)
