@@ -17,8 +17,8 @@ from penchant.engine.scorer import score
 from penchant.errors import DataError
 from penchant.instruments.associations.ceat import CEAT
 from penchant.instruments.associations.logprob import LogProbBias
-from penchant.instruments.associations.seat import SEAT
-from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.associations.weat_seat import SEAT
+from penchant.instruments.associations.weat_seat import WEAT
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.models.equivalents import with_equivalents
 from penchant.models.load import LanguageModel, load

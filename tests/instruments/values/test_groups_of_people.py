@@ -18,11 +18,11 @@ from statsmodels.stats.weightstats import DescrStatsW
 import penchant as pc
 from penchant.errors import DataError
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.description import template
+from penchant.instruments.values.findings import template
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
-from penchant.instruments.values.paired import WORDINGS
-from penchant.instruments.values.people import People
+from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.instruments.values.estimates import WORDINGS
+from penchant.instruments.values.representativeness import People
 from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature

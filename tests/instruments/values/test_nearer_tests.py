@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy import optimize, stats
 
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.detectable import FEWEST_OF_DISTANCES as FEWEST
+from penchant.instruments.values.tables import FEWEST_OF_DISTANCES as FEWEST
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import APART, DISTANCE, NEARER, _least_p
+from penchant.instruments.values.group_distance import APART, DISTANCE, NEARER, _least_p
 from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature

@@ -28,10 +28,10 @@ from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.running import Run
 from penchant.instruments.values.cells import NO_INTERVAL, rated
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
-from penchant.instruments.values.paired import WORDINGS
+from penchant.instruments.values.group_distance import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
+from penchant.instruments.values.estimates import WORDINGS
 from penchant.instruments.values.probe import Rated
-from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.instruments.values.representativeness import FROM_SURVEY
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
 from penchant.report.made import methods

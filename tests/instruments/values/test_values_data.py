@@ -27,7 +27,7 @@ from answers import without_line
 from penchant.errors import DataError, MethodError
 from penchant.instruments.values.data import Template, read_values
 from penchant.instruments.values.survey import Survey, read_survey
-from penchant.instruments.values.synthetic import synthetic_survey
+from penchant.instruments.values.survey import synthetic_survey
 
 Write = Callable[[str, str], Path]
 

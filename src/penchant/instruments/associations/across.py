@@ -39,11 +39,6 @@ class Column:
     rows: Mapping[str, Mapping[str, Any]]
 
 
-def several(results: Sequence[Result]) -> bool:
-    """Whether the results come from more than one association measure."""
-    return len({result.signature["probe"] for result in results} & set(NAMES)) > 1
-
-
 def columns(results: Sequence[Result]) -> list[Column]:
     """One column per result, at the chosen level of every factor."""
     shown_columns = []
@@ -107,7 +102,6 @@ def _one_sided(column: Column) -> bool:
 
 
 def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
-    """The label of every category, in the order in which categories first occur."""
     labels: dict[str, str] = {}
     for column in shown_columns:
         for category, row in column.rows.items():

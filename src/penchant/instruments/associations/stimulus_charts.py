@@ -98,7 +98,6 @@ def _edges(values: Values) -> tuple[float, float, float]:
 def _counted(
     result: Result, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
 ) -> list[dict[str, Any]]:
-    """Return the number of sentences of a structure in each cell that is not empty."""
     items = result.items.filter(pl.col("context") == structure)
     cell = [
         ((pl.col(name) - low) / width).floor().cast(pl.Int64).alias(name)
@@ -178,7 +177,6 @@ class Words:
 
 
 def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """Return the association of every word by category; the mean over its sentences where it has several."""
     return [
         (
             named(category, label),
@@ -191,7 +189,6 @@ def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """Return the associations of attributes, from the summary."""
     associations = with_factors(result.summary).filter(pl.col("measure") == ASSOCIATION)
     return [
         (

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.people import People, turned, worth
-from penchant.instruments.values.represented import beside_people, fewer, placed
+from penchant.instruments.values.representativeness import People, beside_people, fewer, placed, turned, worth
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
@@ -69,8 +68,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: Cell) -> Estimate:
-    """How many respondents a group has; n are those of the whole survey, and the notes say who is left out, and
-    which answer is taken for agreeing."""
+    """The number of respondents of a group, of all of the survey; notes say who is left out and what agreeing is."""
     notes = present(
         Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
         Note("values.of-no-group", others=survey.elsewhere) if survey.elsewhere else None,
@@ -133,7 +131,6 @@ def _mean(scores: Array, weights: Array | None, level: float, source: Note) -> E
 
 
 def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Estimate:
-    """The standard deviation of the scores."""
     n = len(scores)
     if weights is None:
         sd, (low, high) = float(scores.std(ddof=1)), spread_interval(scores, level)

@@ -12,7 +12,7 @@ import numpy as np
 from penchant.counting import first_of, for_one
 from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
-from penchant.instruments.values.data import HIGH, LOW
+from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
 from penchant.instruments.values.respondents import lines_of
 from penchant.instruments.values.survey_description import DEFAULT, Groups, SurveyFile, plain
 from penchant.numerals import numeral
@@ -31,7 +31,7 @@ _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 
 
 class Reading:
-    """How the rows of a survey are read; `refuse` raises what cannot be read."""
+    """The reading of the rows of a survey; `refuse` raises what cannot be read."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[Row]] = {}
@@ -57,7 +57,6 @@ class Reading:
         self._people = self._levels(description.people)
 
     def _levels(self, groups: Groups | None) -> dict[str, str]:
-        """The group of each code in the column of some groups."""
         return {
             code: group
             for group, own in (groups.levels.items() if groups else ())
@@ -78,19 +77,19 @@ class Reading:
         return plain(row.number(row.values.get(column), self._table, column))
 
     def passes(self, row: Row) -> bool:
-        """Whether the filter keeps a row."""
+        """Return whether the filter keeps a row."""
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: Row) -> str | None:
-        """The group of a respondent, "" where there are no groups; None if no group has that level."""
+        """Return the group of a respondent, "" where there are no groups; None if no group has that level."""
         return "" if self._group_column is None else self._groups.get(self._cell(row, self._group_column))
 
     def people(self, row: Row) -> str:
-        """Which of the groups under `people` a respondent belongs to; "" for none."""
+        """Return the group under `people` that a respondent belongs to; "" for none."""
         return "" if self._people_column is None else self._people.get(self._cell(row, self._people_column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
-        """An answer on the scale from 1 to 5, None for none."""
+        """Return an answer on the scale from 1 to 5, None for none."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
         text = self._cell(row, column)
@@ -124,10 +123,7 @@ class Reading:
         few = [(*cell, rows) for cell, rows in self._between.items() if counts[cell[0]] <= _FEW * self._whole[cell[0]]]
         if few:
             shown = first_of([f"{text} in {column} ({lines_of(rows)})" for column, text, rows in few], _SHOWN)
-            yield (
-                f"answers lie between the points of the scale, where all others are whole: {shown}; "
-                "they count as they are: look whether they are slips"
-            )
+            yield CAUTIONS.get("between-points", answers=shown)
 
     def _in_another_case(self, word: str) -> set[float | None]:
         """What an answer stands for that is named in another case: numbers, None for no answer. One where that is
@@ -192,7 +188,6 @@ class Reading:
         return self._counted([row for row in rows if not self.people(row)], self._people_column)
 
     def _counted(self, rows: Sequence[Row], column: str) -> Notes:
-        """How many rows have each level of a column."""
         counts = Counter(self._level(row, column) for row in rows)
         levels = sorted(counts, key=_in_order)
         of_each = {value: _labelled(value, self._label(column, value)) or None for value in levels[:_SHOWN]}
@@ -228,7 +223,6 @@ class Reading:
             raise together(errors)
 
     def _is_beyond(self, column: str, text: str) -> bool:
-        """Whether an answer is a number, and on no scale."""
         low, high = sorted(self._scale(column))
         return _is_number(text) and not low <= float(text) <= high
 
@@ -274,18 +268,13 @@ class Reading:
         for column in columns:
             if self._stances(column) not in _SAID:
                 unsaid.setdefault(self._scale(column), []).append(column)
-        told = [
-            f"no label says which end of the scale means agreeing ({_few(of)}): {high:g} is taken for strongly "
-            f"agreeing and {low:g} for strongly disagreeing; where it is the other way round, say scale: "
-            f"[{high:g}, {low:g}]"
-            for (low, high), of in unsaid.items()
-        ]
+        told = [CAUTIONS.get("direction", columns=_few(of), low=low, high=high) for (low, high), of in unsaid.items()]
         for code, group in self._groups.items():
             label = self._label(str(self._group_column), code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
                 level = f"{code} of {self._group_column}, which is '{label}'"
                 level = level if label != code else f"'{code}' of {self._group_column}"
-                told.append(f"the group '{group}' has the level {level}: look whether levels are exchanged")
+                told.append(CAUTIONS.get("exchanged", group=group, level=level))
         return [*told, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
@@ -309,12 +298,10 @@ class Reading:
         return [DataError(told, file=self._table, field=turned[0], hint=hint)]
 
     def _stances(self, column: str) -> tuple[str | None, str | None]:
-        """What the labels of the low and the high end of a column's scale say."""
         low, high = self._scale(column)
         return stance(self._end(column, low)), stance(self._end(column, high))
 
     def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
-        """What is wrong with an answer that stands in some rows of a column."""
         low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
@@ -331,7 +318,6 @@ class Reading:
         return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
 
     def _in_columns(self, text: str, columns: Sequence[str]) -> DataError:
-        """One error for an answer in words that stands in several columns."""
         rows = {column: self._wrong[column, text] for column in columns}
         first = min(columns, key=lambda column: rows[column][0].line)
         error = self._unreadable(first, text, rows[first][:1])
@@ -346,7 +332,6 @@ class Reading:
 
 
 def _few(columns: Sequence[str]) -> str:
-    """The first of some columns, and how many more there are."""
     rest = len(columns) - _SHOWN
     more = f" and {rest} more {for_one(rest, 'columns')}" if rest > 0 else ""
     return f"{', '.join(columns[:_SHOWN])}{more}"

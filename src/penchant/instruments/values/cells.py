@@ -68,8 +68,7 @@ class Cell:
 
     @cached_property
     def leaning(self) -> Array:
-        """How far every statement's agreeing lies above what the calibration expects, in σ: the deviate of P(agree).
-        It goes on where ratings end."""
+        """The deviate of P(agree) of every statement, in σ: it goes on where ratings end."""
         x, y = self.statements
         fitted = self.fitted
         leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
@@ -157,7 +156,7 @@ class Cells:
 
     @property
     def neutral(self) -> int:
-        """How many neutral statements there are."""
+        """The number of neutral statements."""
         return len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
@@ -219,7 +218,6 @@ class Cells:
         return found.tested(p, _TEST)
 
     def _method(self, n: int, scale: str | None = None) -> Method:
-        """The method of the interval of a mean over n statements."""
         return Method("values.t-errors", df=n - 1, statements=n, neutral=self.neutral, scale=scale)
 
 

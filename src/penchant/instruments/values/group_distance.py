@@ -1,12 +1,4 @@
-"""Which of several groups of people a model is nearer to: its distance from each, and their differences.
-
-The distance of a model from a group is the mean, over statements, of |rating − mean answer|: in points of the scale,
-and 0 only where the two agree on every statement. Two groups are held against the same ratings of the same statements,
-so that their difference is paired; statements (for ratings and both groups alike), respondents of either group and the
-neutral statements are resampled together, and weights of respondents go with them. Distances from few respondents are
-too large where a model agrees with them, by up to √(2/π) of the standard error of their means; so is a difference of
-distances where one group is much smaller than the other. Notes say by how much where it matters.
-"""
+"""How far a model is from several groups of people, and which of two it is nearer to."""
 
 from __future__ import annotations
 
@@ -21,8 +13,7 @@ from numpy.typing import NDArray
 from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.people import People, worth
-from penchant.instruments.values.represented import fewer, from_people, placed, respondents
+from penchant.instruments.values.representativeness import People, fewer, from_people, placed, respondents, worth
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
@@ -83,7 +74,6 @@ def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]
 
 
 def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]) -> Iterator[Estimate]:
-    """How far every two groups' mean answers lie apart."""
     level = cells.settings.level
     for (first, a), (second, b) in combinations(groups.items(), 2):
         for value, inside in cells.blocks():
@@ -176,19 +166,16 @@ def _matters(noise: float, value: float) -> bool:
 
 
 def _counted(group: People) -> Note:
-    """How many they are, with their effective number where they have weights."""
     n = len(group.table)
     return Note("values.group", respondents=n, effective=None if group.weights is None else worth(n, group.weights))
 
 
 def _less(parts: list[Array]) -> Array:
-    """The first of some arrays less the others."""
     gaps: Array = parts[0] - sum(parts[1:], np.zeros_like(parts[0]))
     return gaps
 
 
 def _method(cells: Cells, groups: list[People], k: int) -> Method:
-    """The method of the interval of a distance or a difference of two."""
     over = {"respondents": [len(group.table) for group in groups], "noun": respondents(groups[0].weights)}
     drawn = {"resamples": cells.settings.resamples, "seed": cells.settings.seed}
     return Method("values.bootstrap-of-distance", statements=k, **over, neutral=cells.neutral, **drawn)
