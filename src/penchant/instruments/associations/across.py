@@ -1,5 +1,4 @@
-"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score, side by
-side as papers print them. Every number comes from a result; only p is adjusted anew, over the whole table."""
+"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
 
 from __future__ import annotations
 

@@ -32,8 +32,9 @@ _ELEMENTS = 2_000_000
 def exchange_test(
     first: Array, second: Array, rows: Sides, *, exact: int, draws: int = 10_000, seed: Seed = 0
 ) -> Permutation:
-    """Two-sided test of equal effect sizes, from s of every row in two models: (K, R) each, for K samples whose effect
-    sizes are averaged.
+    """Test two-sided for equal effect sizes, from s of every row in two models: (K, R) each, for K samples whose effect
+    sizes are averaged. The associations, scaled to mean 0 and sd 1 in each model, are exchanged between the models,
+    stimulus by stimulus (Fisher 1935, §21).
 
     Rows of one stimulus are exchanged together. A pattern and its mirror image give the same difference, so that n
     stimuli have 2ⁿ⁻¹ patterns; up to `exact`, all are enumerated, the one of the data included. Beyond that `draws` of

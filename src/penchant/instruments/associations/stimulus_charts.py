@@ -1,5 +1,4 @@
-"""Figures of single stimuli and sentences of association tests. Rendering only: every number comes from items and
-summary. Scores are counted in cells, so that a chart has some hundred marks instead of one per sentence."""
+"""Figures of single stimuli and sentences of association tests."""
 
 from __future__ import annotations
 

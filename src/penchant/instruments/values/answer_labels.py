@@ -1,7 +1,4 @@
-"""What the labels of answers say: agreement, disagreement, or that there is no answer; and of groups, their gender.
-
-In English, German, French, Spanish and Czech; a label that says none of these in so many words says nothing.
-"""
+"""Agreement, disagreement and gender in labels, in English, German, French, Spanish and Czech."""
 
 from __future__ import annotations
 

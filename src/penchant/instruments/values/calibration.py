@@ -1,9 +1,4 @@
-"""Agreement calibrated on neutral statements, and ratings compared with people's answers.
-
-With x the log-probability of disagreeing and y that of agreeing, neutral statements determine the expected y ≈ a·x + b
-and the spread σ around it; a statement's agreement is how far its y lies above the expectation. Source: "How Gender
-Interacts with Political Values: A Case Study on Czech BERT Models" (Al Ali & Libovický 2024), §3.
-"""
+"""Agreement calibrated on neutral statements (Al Ali & Libovický 2024, §3), and representativeness among answers."""
 
 from __future__ import annotations
 
@@ -51,7 +46,8 @@ class Lines:
 
 
 def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
-    """The calibration for every row of `weights` (rows, statements), how often each statement counts.
+    """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights` (rows, statements),
+    how often each statement counts; x and y are the log-probabilities of disagreeing and agreeing.
 
     origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x − b)²/(n−1).
     """
@@ -73,7 +69,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
 
 
 def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: int) -> Lines:
-    """The calibration for every resample of the neutral statements."""
+    """Return the calibration for every resample of the neutral statements."""
 
     def fitted(counts: Counts, units: Array) -> Array:
         drawn = lines(units[:, 0], units[:, 1], counts.astype(np.float64), line)
@@ -84,16 +80,13 @@ def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: in
 
 
 def rating(agreement: Array) -> Array:
-    """Agreement P as a rating from 1 to 5: 4·P + 1."""
+    """Return agreement P as a rating from 1 to 5: 4·P + 1."""
     return 4 * agreement + 1
 
 
 def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list[Estimate]:
-    """Estimates of the calibration on neutral statements.
-
-    Slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for comparison;
-    and the normality of the residuals. Raises DataError for NaN or unequal lengths.
-    """
+    """Return slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for
+    comparison; and the normality of the residuals. Raises DataError for NaN or unequal lengths."""
     check_level(level)
     x, y = as_values(x, where="disagree"), as_values(y, where="agree")
     check_lengths(x, y, where="calibration")

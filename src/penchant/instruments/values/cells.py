@@ -1,7 +1,4 @@
-"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations.
-
-The neutral statements are the same for every group, wording and model, and so are their resamples.
-"""
+"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations."""
 
 from __future__ import annotations
 
@@ -178,12 +175,12 @@ class Cells:
         against: float,
         logit: bool = False,
     ) -> Estimate:
-        """The mean of values of some statements, with interval and test by t, of errors of statements and calibration.
+        """Return the mean of values of some statements, with interval and test by t, of errors of statements and
+        calibration.
 
-        `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
-        mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
-        to 94 of 100 such 95 % intervals hold the truth. With `logit` interval and test are made on the logit scale
-        between the `bounds`, without which 84 to 92 hold it near an end; else the interval ends at the bounds.
+        `draws`, shape (resamples, statements), are the values under resampled calibrations. Degrees of freedom are
+        those of the statements. With `logit` interval and test are made on the logit scale between the `bounds`; else
+        the interval ends at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():

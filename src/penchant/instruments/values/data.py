@@ -1,12 +1,4 @@
-"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in.
-
-A set is a directory with `set.yaml` (see `ValuesFile`):
-
-    statements    id, text, value, reversed, negation: clauses as they stand after "agrees that"
-    calibration   id, text: neutral clauses of the same form
-    templates     group × variant: an agreeing and a disagreeing sentence that differ only in the stance in [brackets],
-                  with the clause at {statement}
-"""
+"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in."""
 
 from __future__ import annotations
 

@@ -39,8 +39,12 @@ _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """The groups of people, every rating of values held against each, and which of two each wording and group of the
-    templates is nearer to. Nothing where the survey has no groups."""
+    """Yield the distances of ratings from groups of people, the mean over statements of |rating − mean answer|, and
+    their differences; nothing where the survey has no groups.
+
+    Statements (for ratings and both groups alike), respondents of either group and neutral statements are resampled
+    together.
+    """
     groups: dict[str, People] = {}
     for i, (name, inside) in enumerate(survey.sides().items()):
         weights = None if survey.weights is None else np.array(survey.weights)[inside]
@@ -132,13 +136,8 @@ def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDA
 
 
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
-    """The p-value that few statements cannot go below: that of a t test of how far each leans to one group's side.
-
-    |rating − a| − |rating − b| is b − a or a − b wherever the rating is beyond both, so that statements far beyond may
-    have equal gaps, whose sd says nothing of statements elsewhere: of five ratings spread evenly over the scale, with
-    groups at 2.5 and 3.5, a t test of the gaps at .05/24 would reject in 2.4 % of cases where the distances are the
-    same. The leaning, in σ, less that at which the two are equally far, has no such end. It counts by |a − b|.
-    """
+    """The p-value that few statements cannot go below: that of a t test of how far each leans, in σ, to one group's
+    side, counted by how far the groups are apart. Gaps of ratings beyond both groups are equal and have no spread."""
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
     sides = apart * (leaning - scipy.special.ndtri((middle - LOW) / (HIGH - LOW)))
@@ -148,8 +147,8 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """What the choice of respondents adds to a distance, or to a difference of two, where that matters. With √(2/π)·SE
-    = E|error of a group's mean|, |rating − mean| is too large by as much at most, and by that where the two agree."""
+    """The note on what the choice of respondents adds at most to a distance, or to a difference of two, where that
+    matters: √(2/π)·SE, the expected error of a group's mean."""
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:
         ((name, noise),) = added.items()

@@ -1,11 +1,4 @@
-"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?
-
-Every clause is put into sentences in which someone of a group agrees or disagrees with it. Their log-probabilities, x
-of disagreeing and y of agreeing, rise and fall together, so neither is informative alone; neutral statements show which
-y to expect for an x, and a clause's rating (1 to 5) is how far its y lies above that. The ratings of the statements of
-a value are averaged, mirrored where agreeing speaks against it, and compared with people's answers. Source: Al Ali &
-Libovický 2024, "How Gender Interacts with Political Values: A Case Study on Czech BERT Models".
-"""
+"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?"""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class People:
 
     @cached_property
     def noise(self) -> Array:
-        """How far the mean answer to each statement lies from the truth by the choice of respondents, on average:
-        √(2/π) of its standard error. NaN where fewer than two answered."""
+        """The expected error of the mean answer to each statement, √(2/π) of its standard error. NaN where fewer than
+        two answered."""
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]

@@ -53,13 +53,11 @@ class Survey:
 
     `answers` has a column named "" (as no statement can be) with the group, "" where there are no groups, and one
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
-    rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
-    `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
-    which column it is; `cautions` what could not be verified; `others` who is not among the `kept`. `weights` are
-    those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
-    names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
-    are the groups of the templates. `people_chosen` says of each which level of which column it is,
-    and `elsewhere` how many of the `kept` are of none of them, by their level.
+    rows passed the filter and have a group, `others` are not. `agreeing` is the answer that is taken for agreeing, and
+    `levels` lists the values of the columns that respondents are chosen by; `chosen` and `people_chosen` say of each
+    group which level of which column it is. `weights` are above 0; None where every respondent counts once. `people`
+    names, for each respondent, one of the groups that a model is held against one by one, "" for none; None where those
+    are the groups of the templates. `elsewhere` says how many of the `kept` are of none of them, by their level.
     """
 
     name: str
@@ -97,11 +95,11 @@ class Survey:
         return ", ".join(map(str, self.elsewhere))
 
     def source(self, group: str) -> str:
-        """Where the answers of a group come from, and how they are weighted, in words."""
+        """Return where the answers of a group come from, and how they are weighted, in words."""
         return str(self.answered(group))
 
     def answered(self, group: str) -> Note:
-        """Where the answers of a group come from, and how they are weighted."""
+        """Return the note on where the answers of a group come from, and how they are weighted."""
         people = {**self.people_chosen, **self.chosen}.get(group)
         file = file_name(self.files[-1]) if self.files else None
         return Note("values.source", file=file, people=people, weights=self.weighted_by or None)
@@ -318,7 +316,7 @@ def synthetic_survey(
     spread: float = 0.8,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Synthetic answers, marked as such in a column of their own: for tests and tutorials, never for findings.
+    """Return synthetic answers, marked as such in a column of their own: for tests and tutorials, never for findings.
 
     `means` and `sds` give, by group and value, the mean and the standard deviation between respondents of their leaning
     on the scale from 1 to 5; `groups` the number of respondents in each; `statements` maps an id to its value and
