@@ -10,7 +10,7 @@ import polars as pl
 
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.calibration import OFFSET, SIGMA, SLOPE
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, TEXT
 from penchant.instruments.values.estimates import MEAN
 from penchant.instruments.values.findings import facts, found
 from penchant.instruments.values.group_distance import DISTANCE
@@ -56,6 +56,7 @@ def _ends(values: pl.Series) -> list[float]:
 
 
 def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
+    words = TEXT.below("figures", "calibration")
     slope, offset = _line(result, group)
     ends = _ends(items["disagree"])
     shown = items.filter(pl.col("kind") != "negation").select(
@@ -69,19 +70,19 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
     names = [name for name in shown["value"].unique(maintain_order=True).to_list() if name != "neutral"]
     scale = alt.Scale(domain=["neutral", *names], range=["#999999", *COLOURS[: len(names)]])
     shape = alt.Scale(domain=["neutral", *names], range=["circle", *["square"] * len(names)])
-    x = alt.X("x:Q", title="log P(disagree)", scale=alt.Scale(zero=False))
+    x = alt.X("x:Q", title=words.get("x"), scale=alt.Scale(zero=False))
     fit = [{"x": end, "y": slope * end + offset} for end in ends]
     # The identity can lie far from all statements; it must not squeeze them into a corner.
     heights = _ends(pl.Series([*items["agree"].to_list(), *(end["y"] for end in fit)], dtype=pl.Float64))
-    y = alt.Y("y:Q", title="log P(agree)", scale=alt.Scale(zero=False, nice=True, domain=heights))
+    y = alt.Y("y:Q", title=words.get("y"), scale=alt.Scale(zero=False, nice=True, domain=heights))
     points = (
         alt.Chart(alt.InlineData(shown.to_dicts()))
         .mark_point(filled=True, size=32, opacity=0.75)
         .encode(
             x=x,
             y=y,
-            color=alt.Color("value:N", title="statements", scale=scale),
-            shape=alt.Shape("value:N", title="statements", scale=shape),
+            color=alt.Color("value:N", title=words.get("legend"), scale=scale),
+            shape=alt.Shape("value:N", title=words.get("legend"), scale=shape),
             tooltip=["item:N", "text:N", "value:N", alt.Tooltip("rating:Q", format=".2f")],
         )
     )
@@ -113,7 +114,12 @@ def _rating_panel(results: Sequence[Result], group: str, values: Sequence[str]) 
     spread = base.mark_rule(strokeWidth=2, aria=False).encode(x=_rating_axis("low"), x2="high:Q")
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=_rating_axis("rating"),
-        tooltip=["value:N", "model:N", alt.Tooltip("rating:Q", format=".2f"), alt.Tooltip("n:Q", title="statements")],
+        tooltip=[
+            "value:N",
+            "model:N",
+            alt.Tooltip("rating:Q", format=".2f"),
+            alt.Tooltip("n:Q", title=TEXT.get("figures", "calibration", "legend")),
+        ],
     )
     middle = alt.Chart(alt.InlineData([{"x": 3}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False)
     layers = [*_quantiles(results[0], group, y), middle.encode(x=_rating_axis("x")), spread, points]
@@ -122,7 +128,11 @@ def _rating_panel(results: Sequence[Result], group: str, values: Sequence[str]) 
 
 
 def _rating_axis(field: str) -> alt.X:
-    return alt.X(f"{field}:Q", title="rating", scale=alt.Scale(domain=[1, 5], zero=False, nice=False))
+    return alt.X(
+        f"{field}:Q",
+        title=TEXT.get("figures", "ratings", "axis"),
+        scale=alt.Scale(domain=[1, 5], zero=False, nice=False),
+    )
 
 
 def _mean_ratings(results: Sequence[Result], group: str) -> list[dict[str, Any]]:
@@ -176,7 +186,11 @@ def representative(results: Sequence[Result], text: Text) -> Any:
         y=alt.Y("value:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
     )
     cells = base.mark_rect().encode(
-        color=alt.Color("r:Q", title="representativeness", scale=alt.Scale(domain=[0, 1], scheme="blues")),
+        color=alt.Color(
+            "r:Q",
+            title=text.get("figures", "representativeness", "legend"),
+            scale=alt.Scale(domain=[0, 1], scheme="blues"),
+        ),
         tooltip=["value:N", "column:N", alt.Tooltip("r:Q", format=".2f")],
     )
     numbers = base.mark_text(fontSize=11, aria=False).encode(
