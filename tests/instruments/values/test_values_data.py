@@ -24,10 +24,10 @@ from scipy import stats
 
 import answers
 from answers import without_line
+from builders import write as write_file
 from penchant.errors import DataError, MethodError
 from penchant.instruments.values.data import Template, read_values
-from penchant.instruments.values.survey import Survey, read_survey
-from penchant.instruments.values.survey import synthetic_survey
+from penchant.instruments.values.survey import Survey, read_survey, synthetic_survey
 
 Write = Callable[[str, str], Path]
 
@@ -42,10 +42,7 @@ NEUTRAL = "id,text\nn1,the bus was late\n"
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def write_(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        return path
+        return write_file(tmp_path / name, text)
 
     return write_
 
