@@ -381,13 +381,7 @@ def test_weights_and_groups_of_people_are_read(write: Write) -> None:
 
 @pytest.mark.parametrize(
     ("cell_text", "said"),
-    [
-        ("", "a respondent has no weight"),
-        ("-1", "got '-1'"),
-        ("NA", "got 'NA'"),
-        ("inf", "got 'inf'"),
-        ("nan", "got 'nan'"),
-    ],
+    [("", "a respondent has no weight"), *((text, f"got '{text}'") for text in ("-1", "NA", "inf", "nan"))],
 )
 def test_weights_that_are_none_are_refused_with_their_rows(write: Write, cell_text: str, said: str) -> None:
     rows = ROWS.replace("5,4,2,m", f"5,4,{cell_text},m").replace("4,1,1,x", "4,1,-3,x")
@@ -400,14 +394,12 @@ def test_weights_that_are_none_are_refused_with_their_rows(write: Write, cell_te
 
 
 def test_what_else_is_refused(write: Write) -> None:
+    nobody = {"column": "sex", "levels": {"women": "f", "other": "d"}}
     cases: list[tuple[dict[str, object], str]] = [
         ({"weights": "wgth"}, "there is no column 'wgth'.*wgt"),
         ({"weights": "b1"}, "the column 'b1' is that of a statement"),
         ({"people": {"column": "land", "levels": {"a": 1}}}, "there is no column 'land'"),
-        (
-            {"people": {"column": "sex", "levels": {"women": "f", "other": "d"}}},
-            "no respondent belongs to group 'other'",
-        ),
+        ({"people": nobody}, "no respondent belongs to group 'other'"),
     ]
     for about, said in cases:
         with pytest.raises(DataError, match=said):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,14 @@ _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 """What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The group of each code in a column."""
+
+    column: str
+    codes: Mapping[str, str]
+
+
 class Reading:
     """The reading of the rows of a survey; `refuse` raises what cannot be read."""
 
@@ -51,18 +60,14 @@ class Reading:
             column: self._codes(column, allowed if isinstance(allowed, list) else [allowed])
             for column, allowed in description.filter.items()
         }
-        self._group_column = description.groups.column if description.groups else None
-        self._groups = self._levels(description.groups)
-        self._people_column = description.people.column if description.people else None
-        self._people = self._levels(description.people)
+        self._groups, self._people = self._chosen(description.groups), self._chosen(description.people)
 
-    def _levels(self, groups: Groups | None) -> dict[str, str]:
-        return {
-            code: group
-            for group, own in (groups.levels.items() if groups else ())
-            for level in own
-            for code in sorted(self._codes(str(groups.column if groups else ""), [level]))
-        }
+    def _chosen(self, groups: Groups | None) -> _Chosen | None:
+        if groups is None:
+            return None
+        levels = [(group, level) for group, own in groups.levels.items() for level in own]
+        codes = {code: group for group, level in levels for code in sorted(self._codes(groups.column, [level]))}
+        return _Chosen(groups.column, codes)
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
         """The codes that values of a column stand for which are named by code or by label."""
@@ -82,11 +87,11 @@ class Reading:
 
     def group(self, row: Row) -> str | None:
         """Return the group of a respondent, "" where there are no groups; None if no group has that level."""
-        return "" if self._group_column is None else self._groups.get(self._cell(row, self._group_column))
+        return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
     def people(self, row: Row) -> str:
         """Return the group under `people` that a respondent belongs to; "" for none."""
-        return "" if self._people_column is None else self._people.get(self._cell(row, self._people_column), "")
+        return "" if self._people is None else self._people.codes.get(self._cell(row, self._people.column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
         """Return an answer on the scale from 1 to 5, None for none."""
@@ -163,7 +168,7 @@ class Reading:
 
     def values_of(self, rows: Sequence[Row]) -> str:
         """The values of the columns that respondents are chosen by, with their labels, in words."""
-        chosen = dict.fromkeys(filter(None, [*self._filter, self._group_column, self._people_column]))
+        chosen = dict.fromkeys([*self._filter, *(each.column for each in (self._groups, self._people) if each)])
         told = []
         for column in chosen:
             values = sorted({self._level(row, column) for row in rows}, key=_in_order)
@@ -177,15 +182,15 @@ class Reading:
         passing = [row for row in rows if self.passes(row)]
         lost = len(rows) - len(passing)
         told = [Note("values.not-passing", have=lost)] if lost else []
-        if self._group_column is not None:
-            told += self._counted([row for row in passing if self.group(row) is None], self._group_column)
+        if self._groups is not None:
+            told += self._counted([row for row in passing if self.group(row) is None], self._groups.column)
         return *told, *([Note("values.weightless", have=weightless)] if weightless else [])
 
     def unplaced(self, rows: Sequence[Row]) -> Notes:
         """How many rows are of none of the groups under `people`, by their level; none where all are."""
-        if self._people_column is None:
+        if self._people is None:
             return ()
-        return self._counted([row for row in rows if not self.people(row)], self._people_column)
+        return self._counted([row for row in rows if not self.people(row)], self._people.column)
 
     def _counted(self, rows: Sequence[Row], column: str) -> Notes:
         counts = Counter(self._level(row, column) for row in rows)
@@ -248,18 +253,20 @@ class Reading:
         )
 
     def chosen(self) -> dict[str, str]:
-        """The column and the levels of each group of the templates, in words."""
-        return self._in_words_of(self._groups, self._group_column)
+        """Return the column and the levels of each group of the templates, in words."""
+        return self._in_words_of(self._groups)
 
     def chosen_people(self) -> dict[str, str]:
-        """The column and the levels of each group under `people`, in words."""
-        return self._in_words_of(self._people, self._people_column)
+        """Return the column and the levels of each group under `people`, in words."""
+        return self._in_words_of(self._people)
 
-    def _in_words_of(self, groups: Mapping[str, str], column: str | None) -> dict[str, str]:
+    def _in_words_of(self, groups: _Chosen | None) -> dict[str, str]:
+        if groups is None:
+            return {}
         levels: dict[str, list[str]] = {}
-        for code, group in groups.items():
-            levels.setdefault(group, []).append(_labelled(code, self._label(str(column), code)))
-        return {group: f"{column} {' or '.join(of)}" for group, of in levels.items()}
+        for code, group in groups.codes.items():
+            levels.setdefault(group, []).append(_labelled(code, self._label(groups.column, code)))
+        return {group: f"{groups.column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
         """Cautions about a direction of the scale that no label says, levels that are labelled otherwise, and answers
@@ -269,11 +276,11 @@ class Reading:
             if self._stances(column) not in _SAID:
                 unsaid.setdefault(self._scale(column), []).append(column)
         told = [CAUTIONS.get("direction", columns=_few(of), low=low, high=high) for (low, high), of in unsaid.items()]
-        for code, group in self._groups.items():
-            label = self._label(str(self._group_column), code) or code
+        column = self._groups.column if self._groups else ""
+        for code, group in self._groups.codes.items() if self._groups else ():
+            label = self._label(column, code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
-                level = f"{code} of {self._group_column}, which is '{label}'"
-                level = level if label != code else f"'{code}' of {self._group_column}"
+                level = f"{code} of {column}, which is '{label}'" if label != code else f"'{code}' of {column}"
                 told.append(CAUTIONS.get("exchanged", group=group, level=level))
         return [*told, *self._between_points()]
 

@@ -28,6 +28,12 @@ WANTED = 5
 """Fewer statements than this are called too few."""
 
 
+def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
+    """Return the estimate of a measure in a wording and group, a value and an item."""
+    by = {"variant": variant, "group": group, "dimension": value, "item": item}
+    return replace(estimate, measure=measure, by=by)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One wording and group: log-probabilities of disagreeing (x) and agreeing (y) for the neutral clauses and for the
@@ -75,6 +81,10 @@ class Cell:
     def towards(self) -> Array:
         """The rating of every statement, mirrored (6 − rating) where agreeing speaks against the value."""
         return np.where(self.reversed, 6 - self.ratings, self.ratings)
+
+    def placed(self, estimate: Estimate, measure: str, value: str = EVERYTHING, item: str = "") -> Estimate:
+        """Return the estimate of a measure in this cell, a value and an item."""
+        return placed(estimate, measure, self.variant, self.group, value, item)
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
         """Ratings of some statements under every resampled calibration, shape (resamples, statements)."""

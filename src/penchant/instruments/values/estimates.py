@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.calibration import calibration
-from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cell, Cells, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.group_distance import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.representativeness import FROM_SURVEY
@@ -57,7 +57,10 @@ def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Surve
     rows: list[Estimate] = []
     for cell in cells.cells.values():
         x, y = cell.neutral
-        rows += (_by(estimate, cell) for estimate in calibration(x, y, line=settings.line, level=settings.level))
+        rows += (
+            cell.placed(estimate, estimate.measure)
+            for estimate in calibration(x, y, line=settings.line, level=settings.level)
+        )
         rows += _ratings(cells, cell)
         rows += _negations(items, cell)
     rows += _consistency(cells)
@@ -139,19 +142,15 @@ def _reasoned(estimate: Estimate) -> Estimate:
     return replace(estimate, method=None, notes=(Note("values.some-without-spread"),))
 
 
-def _by(estimate: Estimate, cell: Cell, value: str = EVERYTHING, item: str = "") -> Estimate:
-    return replace(estimate, by={"variant": cell.variant, "group": cell.group, "dimension": value, "item": item})
-
-
 def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
     settings = cells.settings
     for name, inside in cells.blocks():
         ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
         mean = cells.mean(ratings, draws, (LOW, HIGH), against=MIDDLE, logit=True)
-        yield _by(replace(mean, measure=MEAN), cell, name)
+        yield cell.placed(mean, MEAN, name)
         if name != EVERYTHING:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
-            yield from (_by(estimate, cell, name) for estimate in spread)
+            yield from (cell.placed(estimate, estimate.measure, name) for estimate in spread)
             drawn = cell.drawn_ratings(inside)
             n = len(cell.neutral[0])
             made = {"neutral": n, "resamples": settings.resamples, "seed": settings.seed}
@@ -161,8 +160,8 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
                 low, high = expanded_percentile(drawn[:, i], n, settings.level)
                 value = float(cell.ratings[at])
                 none = np.isnan(value)
-                estimate = Estimate(RATING, value, n, low, high, settings.level, None if none else how)
-                yield _by(estimate.noted(NO_SPREAD if none else few), cell, name, cells.ids[at])
+                estimate = Estimate("", value, n, low, high, settings.level, None if none else how)
+                yield cell.placed(estimate.noted(NO_SPREAD if none else few), RATING, name, cells.ids[at])
 
 
 def _spread(
@@ -213,8 +212,8 @@ def _consistency(cells: Cells) -> Iterator[Estimate]:
     for name, inside in cells.blocks():
         if name != EVERYTHING:
             alpha = cronbach_alpha(table[:, inside], level=cells.settings.level)
-            by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": name, "item": ""}
-            yield replace(alpha, by=by).noted(Note("values.for-respondents"))
+            own = placed(alpha, alpha.measure, EVERYTHING, EVERYTHING, name)
+            yield own.noted(Note("values.for-respondents"))
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:
@@ -233,11 +232,10 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
     draws = variance_shares(np.moveaxis(np.array(drawn), (2, 3), (0, 1)))
     for name, share in shares.items():
         low, high = expanded_percentile(draws[name], n, settings.level)
-        by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
         few = Note("values.few-of-shares", least=STATEMENTS) if n < STATEMENTS else None
         note = Note("values.ratings-alike") if np.isnan(share) else few
-        estimate = Estimate(SHARE.format(name), float(share), n, low, high, settings.level, cells.method(n), by=by)
-        yield estimate.noted(note)
+        estimate = Estimate("", float(share), n, low, high, settings.level, cells.method(n)).noted(note)
+        yield placed(estimate, SHARE.format(name), EVERYTHING, EVERYTHING, EVERYTHING)
 
 
 def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
@@ -258,13 +256,14 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
         noun="statements",
         bounds=(0.0, HIGH - LOW),
     )
-    yield _by(replace(gap, measure=MIRROR_DISTANCE), cell)
+    yield cell.placed(gap, MIRROR_DISTANCE)
     if n < 4 or np.ptp(plain) == 0 or np.ptp(mirrored) == 0:
         few = Note("values.too-few-to-correlate")
-        yield _by(Estimate(MIRROR_CORRELATION, np.nan, n, level=settings.level, notes=(few,)), cell)
+        yield cell.placed(Estimate("", np.nan, n, level=settings.level, notes=(few,)), MIRROR_CORRELATION)
         return
     correlation = scipy.stats.pearsonr(plain, mirrored)
     low, high = correlation.confidence_interval(settings.level)
     r, ends = float(correlation.statistic), Note("values.ratings-end")
-    estimate = Estimate(MIRROR_CORRELATION, r, n, float(low), float(high), settings.level, Method("fisher-z"))
-    yield _by(estimate.tested(correlation.pvalue, Method("pearson-test", two_sided=True)).noted(ends), cell)
+    estimate = Estimate("", r, n, float(low), float(high), settings.level, Method("fisher-z"))
+    estimate = estimate.tested(correlation.pvalue, Method("pearson-test", two_sided=True)).noted(ends)
+    yield cell.placed(estimate, MIRROR_CORRELATION)

@@ -11,9 +11,9 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.representativeness import People, fewer, from_people, placed, respondents, worth
+from penchant.instruments.values.representativeness import People, fewer, from_people, respondents, worth
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
@@ -57,7 +57,7 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
     for cell in cells.cells.values():
         for value, inside in cells.blocks():
             for estimate in _of_cell(cells, cell, groups, inside & asked, value):
-                own = placed(estimate, estimate.measure, cell.variant, cell.group, value, estimate.by["item"])
+                own = cell.placed(estimate, estimate.measure, value, estimate.by["item"])
                 yield own.noted(fewer(inside & asked, inside))
 
 

@@ -101,12 +101,6 @@ SOME = "values.some-in-survey"
 """The code of a note that the survey has only some of the statements of a value."""
 
 
-def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
-    """The estimate of a measure in a cell, a value and an item."""
-    by = {"variant": variant, "group": group, "dimension": value, "item": item}
-    return replace(estimate, measure=measure, by=by)
-
-
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
     """Return the note on a value of which there are only some statements; None where there are all, or none."""
     n, whole = int(chosen.sum()), int(inside.sum())
@@ -122,7 +116,7 @@ def beside_people(
     if not chosen.any() or not len(group.table):
         why = Note("values.not-in-survey" if len(group.table) else "values.no-respondents-of-group")
         estimate = Estimate("", np.nan, 0, level=settings.level, notes=(why,))
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
+        yield cell.placed(estimate, REPRESENTATIVE, value)
         return
     ids = [cells.ids[i] for i in np.flatnonzero(chosen).tolist()]
     if value == EVERYTHING:
@@ -130,16 +124,16 @@ def beside_people(
         method = number_alone("values.mean-over-statements", Note("values.theirs-hold-neither"))
         lost = present(_why(cell) if np.isnan(each).any() else None)
         estimate = Estimate("", float(each.mean()), len(each), level=settings.level, method=method, notes=lost)
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
+        yield cell.placed(estimate, REPRESENTATIVE, value)
         return
     for estimate in _of_statements(cell, group, chosen, ids):
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value, estimate.by["item"])
+        yield cell.placed(estimate, REPRESENTATIVE, value, estimate.by["item"])
     people, weights = group.complete(chosen, cell.reversed)
     for measure, found in (
         (REPRESENTATIVE, _of_mean(cells, cell, people, weights, chosen)),
         (FROM_SURVEY, from_people(cell, people, weights, chosen)),
     ):
-        yield placed(found.noted(fewer(chosen, inside)), measure, cell.variant, cell.group, value)
+        yield cell.placed(found.noted(fewer(chosen, inside)), measure, value)
 
 
 def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
