@@ -16,7 +16,7 @@ from penchant.instruments.values.survey import Survey
 
 
 def phrases(text: str) -> tuple[str, ...]:
-    return tuple(phrase.strip() for phrase in text.replace("\n", " ").split(";"))
+    return tuple(phrase.strip() for phrase in " ".join(text.split()).split(";"))
 
 
 AGREEING = phrases(

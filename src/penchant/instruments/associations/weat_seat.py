@@ -105,7 +105,8 @@ class WEAT(WEATSettings, Association[Tables]):
         where = f"the vocabulary of {model.name}" + (", or only with a vector of zeros" if blank else "")
         vectors: dict[str, Vector] = {"": lambda s: model.matrix[model.index[known[s.word]]]}
         tables = list(_tables(self, categories, have, lambda part, word: [Sentence(word)], vectors, "sentence"))
-        session.advance(sum(filled is not None for _, _, filled in tables))
+        for _ in filter(None, (filled for *_, filled in tables)):
+            session.advance(1)
         spelled = [word for word in words if word in have and known[word] != small[word]]
         cautions = (
             *lost_words(_stimuli_of(tables), where),

@@ -68,8 +68,8 @@ def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Surve
         for first, second in combinations(cells.groups, 2):
             rows += groups_compared(cells, variant, first, second)
     for one, other in combinations(cells.variants, 2):
-        sides = ([cells.cells[variant, group] for group in cells.groups] for variant in (one, other))
-        rows += _compared(cells, WORDINGS, *sides, {"variant": f"{one} − {other}", "group": EVERYTHING})
+        a, b = ([cells.cells[variant, group] for group in cells.groups] for variant in (one, other))
+        rows += _compared(cells, WORDINGS, a, b, {"variant": f"{one} − {other}", "group": EVERYTHING})
     if len(cells.variants) > 1:
         rows += _robustness(cells)
     if survey is not None:

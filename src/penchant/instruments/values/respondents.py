@@ -146,8 +146,8 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
     more = sum(len(same) - 1 for same in alike)
     if not more or _by_chance(lines, len(rows)) >= 1:
         return
-    lines = _first(" and ".join(f"{line:d}" for line in same[:2]) for same in alike)
-    yield CAUTIONS.get("repeated", n=more, of=len(rows), lines=f"{_rows_noun(rows)} {lines}")
+    shown = _first(" and ".join(f"{line:d}" for line in same[:2]) for same in alike)
+    yield CAUTIONS.get("repeated", n=more, of=len(rows), lines=f"{_rows_noun(rows)} {shown}")
 
 
 def repeated_ids(
