@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,6 +35,11 @@ def write(path: Path, content: object) -> Path:
         text = content if isinstance(content, str) else yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
         path.write_text(text, "utf-8")
     return path
+
+
+def write_vectors(path: Path, vectors: Mapping[str, Iterable[float]]) -> Path:
+    """Write word vectors as text, a word and its numbers a line."""
+    return write(path, "".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in vectors.items()))
 
 
 def write_study(path: Path, models: list[Any], *probes: dict[str, Any], **keys: Any) -> Path:

@@ -11,14 +11,13 @@ from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
 from penchant.instruments.associations.ceat import CEAT
-from penchant.instruments.associations.combination import FIRST, Combination
 from penchant.instruments.associations.compare import _difference, _Measured
 from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
-from penchant.instruments.associations.estimates import Cell, Stimuli, by_sentence, effect
+from penchant.instruments.associations.estimates import Cell, Filled, Stimuli, by_sentence, effect
 from penchant.instruments.associations.logprob_estimates import SCORES, _differences
+from penchant.instruments.associations.random_effects import FIRST, Combination
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects
-from penchant.instruments.associations.stimulus_table import Filled
-from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.associations.weat_seat import WEAT
 from penchant.records import Estimate
 from penchant.stats.association import combine
 

@@ -15,8 +15,7 @@ from scipy import special, stats
 from penchant.instruments.values.calibration import calibration
 from penchant.instruments.values.cells import Cells, rated
 from penchant.instruments.values.data import HIGH, LOW, MIDDLE
-from penchant.instruments.values.estimates import value_estimates
-from penchant.instruments.values.paired import groups_compared
+from penchant.instruments.values.estimates import groups_compared, value_estimates
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate

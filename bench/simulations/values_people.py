@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.estimates import value_estimates
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, NEARER
-from penchant.instruments.values.paired import WORDINGS
+from penchant.instruments.values.estimates import WORDINGS, value_estimates
+from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GROUP_MEAN, NEARER
 from penchant.instruments.values.probe import Values
-from penchant.instruments.values.represented import FROM_SURVEY, REPRESENTATIVE
+from penchant.instruments.values.representativeness import FROM_SURVEY, REPRESENTATIVE
 from penchant.instruments.values.survey import Survey
 
 Array = NDArray[np.float64]

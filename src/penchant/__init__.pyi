@@ -20,8 +20,8 @@ from .instruments.acceptability.probe import Acceptability as Acceptability
 from .instruments.amplification.probe import Amplification as Amplification
 from .instruments.associations.ceat import CEAT as CEAT
 from .instruments.associations.logprob import LogProbBias as LogProbBias
-from .instruments.associations.seat import SEAT as SEAT
-from .instruments.associations.weat import WEAT as WEAT
+from .instruments.associations.weat_seat import SEAT as SEAT
+from .instruments.associations.weat_seat import WEAT as WEAT
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
 from .instruments.base import Run as Run
@@ -40,7 +40,7 @@ from .instruments.stereoset.probe import StereoSet as StereoSet
 from .instruments.values.data import read_values as read_values
 from .instruments.values.probe import Values as Values
 from .instruments.values.survey import read_survey as read_survey
-from .instruments.values.synthetic import synthetic_survey as synthetic_survey
+from .instruments.values.survey import synthetic_survey as synthetic_survey
 from .instruments.vector_bias.probe import VectorBias as VectorBias
 from .instruments.wino.probe import WinoBias as WinoBias
 from .instruments.wino.probe import Winogender as Winogender

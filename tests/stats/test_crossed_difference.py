@@ -15,7 +15,7 @@ from scipy import stats
 from pages import number, table_of
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated, Values
-from penchant.instruments.values.represented import FROM_SURVEY, REPRESENTATIVE
+from penchant.instruments.values.representativeness import FROM_SURVEY, REPRESENTATIVE
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate, Signature
 from penchant.stats.crossed_mean import crossed_difference

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from brute_associations import exchange_p
 from pages import said
-from penchant.instruments.associations.exchanged_effects import exchange_test
+from penchant.instruments.associations.compare import exchange_test
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects, resampled_effects
 from penchant.stats.bootstrap import expanded_percentile
 

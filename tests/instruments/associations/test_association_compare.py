@@ -16,10 +16,12 @@ import pytest
 from scipy import stats
 
 import brute_associations as brute
+import builders
 import penchant as pc
 from answers import Answer, refused
 from brute_associations import write_set
-from penchant.errors import DataError, MethodError, ModelError, StudyError
+from builders import write, write_vectors
+from penchant.errors import DataError, ModelError, StudyError
 from penchant.instruments.associations import across
 from penchant.instruments.associations.instrument import ACROSS
 from penchant.instruments.running import Run
@@ -63,9 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "text.txt").write_text("\n".join(lines) + "\n")
     for seed, name in enumerate(("one.txt", "two.txt")):
         rows = np.random.default_rng(seed).normal(size=(len(WORDS), 5)).round(3).tolist()
-        (place / name).write_text(
-            "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(WORDS, rows, strict=True))
-        )
+        write_vectors(place / name, dict(zip(WORDS, rows, strict=True)))
     return place
 
 
@@ -159,13 +159,6 @@ def test_sentences_of_ceat_are_resampled_in_both(zoo: Zoo, folder: Path, samplin
         )
 
 
-def test_results_that_lack_their_samples_are_refused(zoo: Zoo, folder: Path) -> None:
-    found = probe("ceat", folder).run(pc.load(zoo("bert")))
-    older = replace(found, items=found.items.drop("by_sample", "resampled"))
-    with pytest.raises(StudyError, match=r"items lack the samples.*run the study again"):
-        pc.compare(found, older)
-
-
 def test_differences_are_adjusted_over_all_contexts(zoo: Zoo, folder: Path) -> None:
     a, b = (probe("seat", folder, layers=[0, 1, 2]).run(model) for model in models("seat", folder, zoo))
     found = pc.compare(a, b)
@@ -242,9 +235,8 @@ def write_study(folder: Path, models: list[Path], *probes: str | dict[str, Any],
         "minimal-pairs": {"data": ["pairs.tsv"]},
     }
     entries = [p if isinstance(p, dict) else {p: {"data": ".", **NUMBERS, **parameters.get(p, {})}} for p in probes]
-    (folder / "pairs.tsv").write_text("good\tbad\nThe dog is late.\tThe dog is is late.\nRain is late.\tRain late.\n")
-    (folder / name).write_text(json.dumps({"study": "s", "models": list(map(str, models)), "probes": entries}))
-    return folder / name
+    write(folder / "pairs.tsv", "good\tbad\nThe dog is late.\tThe dog is is late.\nRain is late.\tRain late.\n")
+    return builders.write_study(folder / name, models, *entries)
 
 
 FOUR = ("weat", "seat", "ceat", "logprob-bias")
@@ -432,8 +424,3 @@ def test_bad_parameters_are_one_line_with_file_line_and_key(
     text = f"{head}  - {name}: {{data: ., {parameters}}}\n"
     (tmp_path / "study.yaml").write_text(text)
     refused(penchant("run", "study.yaml", "-o", "out"), "study.yaml, line 5: probes.1." + name, key, message)
-
-
-def test_a_static_model_is_refused_by_name(folder: Path) -> None:
-    with pytest.raises(MethodError, match=r"seat reads contextual vectors and one.* has static ones"):
-        probe("seat", folder).run(pc.load(folder / "one.txt"))

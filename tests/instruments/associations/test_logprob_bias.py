@@ -22,6 +22,7 @@ import brute_associations as plain
 import penchant as pc
 import zoo as tiny
 from brute_associations import Span, row, rows, write_set
+from builders import write_study
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.instruments.associations.estimates import Stimuli, together
 from penchant.instruments.associations.logprob import LogProbBias
@@ -510,12 +511,7 @@ def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: str, measured: pc
 
 @pytest.mark.whole
 def test_the_manifest_tells_how_much_was_saved(zoo: Zoo, large: str, penchant: Program, tmp_path: Path) -> None:
-    study = {
-        "study": "s",
-        "models": [str(zoo("bert"))],
-        "probes": [{"logprob-bias": {"data": large, "resamples": 100}}],
-    }
-    (tmp_path / "study.yaml").write_text(json.dumps(study))
+    write_study(tmp_path / "study.yaml", [zoo("bert")], {"logprob-bias": {"data": large, "resamples": 100}})
     code, _, err = penchant("run", "study.yaml", "-o", "out")
     assert code == 0, err
     (unit,) = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["units"]

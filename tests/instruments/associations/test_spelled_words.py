@@ -9,19 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-import yaml
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
+from builders import language_model, write, write_vectors
 from penchant.engine.scorer import score
 from penchant.errors import DataError
 from penchant.instruments.associations.ceat import CEAT
 from penchant.instruments.associations.logprob import LogProbBias
-from penchant.instruments.associations.seat import SEAT
-from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.associations.weat_seat import SEAT, WEAT
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.models.equivalents import with_equivalents
-from penchant.models.load import LanguageModel, load
+from penchant.models.load import LanguageModel
 
 Spell = Callable[[str], str]
 FORMS: dict[str, Spell] = {
@@ -52,9 +51,7 @@ def lists(script: str, spell: Spell = FORMS["as typed"]) -> dict[str, list[str]]
 
 def vectors(folder: Path, words: Sequence[str]) -> tuple[Path, dict[str, np.ndarray]]:
     rows = np.random.default_rng(3).normal(size=(len(words), 8)).round(4)
-    path = folder / "vectors.txt"
-    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows, strict=True)]
-    path.write_text("".join(lines), "utf-8")
+    path = write_vectors(folder / "vectors.txt", dict(zip(words, rows, strict=True)))
     return path, dict(zip(words, rows.astype(np.float32).astype(float), strict=True))
 
 
@@ -115,8 +112,7 @@ def test_the_letter_case_of_a_language(tmp_path: Path) -> None:
     right = d(vector_of, [words[:2], words[2:4], ["iyi"], ["kötü"]])
     named = {name: {"words": part} for name, part in TURKISH.items()}
     categories = {"C": {name: name for name in TURKISH}}
-    set_file = tmp_path / "set.yaml"
-    set_file.write_text(yaml.safe_dump({"language": "tr", "lists": named, "categories": categories}), "utf-8")
+    set_file = write(tmp_path / "set.yaml", {"language": "tr", "lists": named, "categories": categories})
     for probe in (WEAT(set_file, resamples=100), WEAT(TURKISH, language="tr", resamples=100)):
         result = probe.run(path)
         assert result.summary["value"][0] == pytest.approx(right, abs=1e-6)
@@ -146,9 +142,7 @@ def bert(folder: Path, words: Sequence[str]) -> LanguageModel:
         torch.manual_seed(5)
         config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, initializer_range=0.5, **sizes)
         BertForMaskedLM(config).save_pretrained(folder)
-    model = load(folder)
-    assert isinstance(model, LanguageModel)
-    return model
+    return language_model(folder)
 
 
 FRAME = "se\u0301 {word} a\u0300"
@@ -164,10 +158,7 @@ def stimuli(folder: Path, script: str, spell: Spell) -> Path:
         "contexts": {"c": [{"structure": "S1", "text": spell(CONTEXT)}]},
         "categories": {"C": {**{name: name for name in named}, "contexts": "c"}},
     }
-    path = folder / "set" / "set.yaml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(yaml.safe_dump(document, allow_unicode=True), "utf-8")
-    return path
+    return write(folder / "set" / "set.yaml", document)
 
 
 @pytest.mark.parametrize("script", list(SCRIPTS))

@@ -6,7 +6,7 @@ import csv
 import itertools
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from scipy import stats
 import brute_associations as brute
 import penchant as pc
 from brute_associations import row, rows, write_set
+from builders import write, write_vectors
 from paths import bundled, package_file
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.records import Signature
@@ -145,7 +146,7 @@ def test_seat_files_and_tables_give_the_same_numbers(
     lists = classic("C5")
     names = dict(zip(SIDES, ("targ1", "targ2", "attr1", "attr2"), strict=True))
     content = {names[side]: {"category": side, "examples": words} for side, words in lists.items()}
-    (tmp_path / "C5.jsonl").write_text(json.dumps(content, indent=2))
+    write(tmp_path / "C5.jsonl", json.dumps(content, indent=2))
     with (tmp_path / "all.csv").open("w", newline="") as file:
         csv.writer(file).writerows(
             [("category", "set", "word"), *((c, s, w) for c in CLASSIC for s in SIDES for w in classic(c)[s])]
@@ -166,11 +167,13 @@ LISTS = {side: [word for word in WORDS if word[0] == side] for side in "xyab"}
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> pc.StaticVectors:
     """Sixteen words and one without direction."""
-    numbers = np.random.default_rng(5).normal(size=(len(WORDS), 6)).round(3)
-    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, numbers.tolist(), strict=True)]
-    file = tmp_path_factory.mktemp("vectors") / "small.txt"
-    file.write_text("\n".join([*lines, "nowhere 0 0 0 0 0 0"]) + "\n")
-    model = pc.load(file)
+    numbers = np.random.default_rng(5).normal(size=(len(WORDS), 6)).round(3).tolist()
+    known = dict(zip([*WORDS, "nowhere"], [*numbers, [0] * 6], strict=True))
+    return static(tmp_path_factory.mktemp("vectors") / "small.txt", known)
+
+
+def static(path: Path, vectors: Mapping[str, Iterable[float]]) -> pc.StaticVectors:
+    model = pc.load(write_vectors(path, vectors))
     assert isinstance(model, pc.StaticVectors)
     return model
 
@@ -336,15 +339,13 @@ def test_progress_comes_to_the_number_of_categories(vectors: pc.StaticVectors, t
 
 
 def test_words_stand_as_they_are_where_the_vocabulary_has_capitals(tmp_path: Path) -> None:
-    file = tmp_path / "cased.txt"
-    file.write_text("May 1 0\nmay 0 1\nx 1 2\na 3 1\nb 1 3\n")
     data = write_set(tmp_path / "set", {"x": ["May"], "y": ["x"], "a": ["a"], "b": ["b"]}, {"C": "x y a b"})
-    model = pc.load(file)
-    cases: list[tuple[Literal["auto", "lower"], str, float]] = [
-        ("auto", "keep", 2 / math.sqrt(10)),
-        ("lower", "lower", -2 / math.sqrt(10)),
-    ]
-    for case, used, expected in cases:
+    model = pc.load(write(tmp_path / "cased.txt", "May 1 0\nmay 0 1\nx 1 2\na 3 1\nb 1 3\n"))
+    cases: dict[Literal["auto", "lower"], tuple[str, float]] = {
+        "auto": ("keep", 2 / math.sqrt(10)),
+        "lower": ("lower", -2 / math.sqrt(10)),
+    }
+    for case, (used, expected) in cases.items():
         found = pc.WEAT(data=data, case=case).run(model)
         assert found.signature["case"] == used
         assert found.items.filter(word="May")["association"][0] == pytest.approx(expected)
@@ -469,12 +470,10 @@ def test_a_word_unknown_to_the_tokenizer_is_missing(zoo: Zoo, tmp_path: Path) ->
 def test_whole_sentences_of_a_seat_file(zoo: Zoo, tmp_path: Path) -> None:
     """Examples stand for themselves; one with a sign that the tokenizer lacks is missing, wherever it stands."""
     lm = brute.language_model(zoo("bert"))
-    names = {"x": "targ1", "y": "targ2", "a": "attr1", "b": "attr2"}
-    examples = {side: sentences(side) for side in names}
-    examples["y"] = [*examples["y"], "The dog ☃ is old."]
-    content = {names[side]: {"category": side, "examples": own} for side, own in examples.items()}
-    (tmp_path / "sent.jsonl").write_text(json.dumps(content))
-    found = pc.SEAT(data=str(tmp_path / "sent.jsonl"), resamples=200).run(lm)
+    examples = [sentences(side) for side in "xyab"]
+    examples[1].append("The dog ☃ is old.")
+    content = {name: {"category": name, "examples": own} for name, own in zip(KEYS, examples, strict=True)}
+    found = pc.SEAT(data=str(write(tmp_path / "sent.jsonl", json.dumps(content))), resamples=200).run(lm)
     assert found.summary["measure"].to_list() == ["effect size"]
     expected = seat(tmp_path, unit="sentence").run(lm)
     assert (row(found)["value"], row(found)["p"]) == pytest.approx((row(expected)["value"], row(expected)["p"]))
@@ -528,14 +527,6 @@ def test_signatures_come_back(zoo: Zoo, vectors: pc.StaticVectors, tmp_path: Pat
 # What must be known beside the number -------------------------------------------------------------------------------
 
 
-def vectors_of(folder: Path, words: dict[str, list[float]]) -> pc.StaticVectors:
-    text = "".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in words.items())
-    (folder / "vectors.txt").write_text(text)
-    vectors = pc.load(folder / "vectors.txt")
-    assert isinstance(vectors, pc.StaticVectors)
-    return vectors
-
-
 @pytest.mark.parametrize("apart", [0.0, 3.0])
 def test_few_attributes_that_hardly_differ_are_told(tmp_path: Path, apart: float) -> None:
     rng = np.random.default_rng(5)
@@ -545,7 +536,9 @@ def test_few_attributes_that_hardly_differ_are_told(tmp_path: Path, apart: float
         for word in lists[side]:
             words[word][0] += sign * apart
     data = write_set(tmp_path, lists, {"C": "x y a b"})
-    found = row(pc.WEAT(data=data, resamples=200).run(vectors_of(tmp_path, {w: v.tolist() for w, v in words.items()})))
+    found = row(
+        pc.WEAT(data=data, resamples=200).run(static(tmp_path / "v.txt", {w: v.tolist() for w, v in words.items()}))
+    )
     if apart:
         assert found["note"] == ""
     else:
@@ -561,7 +554,7 @@ def test_sets_that_are_all_but_separated_have_no_interval(tmp_path: Path) -> Non
     words = [word for part in lists.values() for word in part]
     vectors = {word: (np.array(at[word[0]]) + shift).tolist() for word, shift in zip(words, near, strict=True)}
     data = write_set(tmp_path, lists, {"C": "x y a b"})
-    found = row(pc.WEAT(data=data, resamples=200).run(vectors_of(tmp_path, vectors)))
+    found = row(pc.WEAT(data=data, resamples=200).run(static(tmp_path / "v.txt", vectors)))
     assert math.isnan(found["low"]) and found["how"] == ""
     assert found["note"] == "no interval: the sets are all but separated, and d is as large as it can be (1.83)"
 
@@ -578,9 +571,7 @@ def sentence_file(folder: Path, **words: list[str]) -> str:
         content[key] = {"category": side, "examples": [t.format(word=w.capitalize()) for w in own for t in BLEACHED]}
         if side in words:
             content[key]["words"] = words[side]
-    folder.mkdir(exist_ok=True)
-    (folder / "sent.jsonl").write_text(json.dumps(content) + "\n")
-    return str(folder / "sent.jsonl")
+    return str(write(folder / "sent.jsonl", json.dumps(content) + "\n"))
 
 
 def test_sentences_whose_words_are_not_known_are_signed_as_sentences(zoo: Zoo, tmp_path: Path) -> None:

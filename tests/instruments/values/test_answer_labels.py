@@ -14,60 +14,28 @@ from penchant import DataError, read_survey
 from penchant.instruments.values.answer_labels import is_no_answer, stance
 from penchant.instruments.values.survey import Survey
 
-AGREEING = (
-    "Agree strongly",
-    "(1) strongly agree",
-    "Tend to agree",
-    "Stimme voll und ganz zu",
-    "Volle Zustimmung",
-    "einverstanden",
-    "Tout à fait d’accord",
-    "Muy de acuerdo",
-    "Rozhodně souhlasím",
-    "Strongly favor",
-    "Somewhat in favour",
-    "Strongly support",
-    "Strongly for",
-    "Yes, definitely",
-    "(1) Yes.",
-    "Stark dafür",
-    "Trifft voll und ganz zu",
-    "Ja, auf jeden Fall",
-    "Tout à fait favorable",
-    "Plutôt pour",
-    "Oui, tout à fait",
-    "Totalmente a favor",
-    "Sí, sin duda",
-    "Určitě ano",
-    "Rozhodně pro",
-    "Zcela platí",
+
+def phrases(text: str) -> tuple[str, ...]:
+    return tuple(phrase.strip() for phrase in " ".join(text.split()).split(";"))
+
+
+AGREEING = phrases(
+    """
+    Agree strongly; (1) strongly agree; Tend to agree; Stimme voll und ganz zu; Volle Zustimmung; einverstanden;
+    Tout à fait d’accord; Muy de acuerdo; Rozhodně souhlasím; Strongly favor; Somewhat in favour; Strongly support;
+    Strongly for; Yes, definitely; (1) Yes.; Stark dafür; Trifft voll und ganz zu; Ja, auf jeden Fall; Tout à fait
+    favorable; Plutôt pour; Oui, tout à fait; Totalmente a favor; Sí, sin duda; Určitě ano; Rozhodně pro; Zcela
+    platí
+    """
 )
-DISAGREEING = (
-    "Strongly DISAGREE",
-    "Do not agree at all",
-    "Stimme überhaupt nicht zu",
-    "Lehne voll und ganz ab",
-    "nicht einverstanden",
-    "Pas du tout d'accord",
-    "En désaccord",
-    "Muy en desacuerdo",
-    "Nada de acuerdo",
-    "Rozhodně nesouhlasi\u0301m",
-    "Strongly oppose",
-    "Do not support at all",
-    "Strongly against",
-    "No, definitely not",
-    "Stark dagegen",
-    "Trifft gar nicht zu",
-    "Eher nein",
-    "Pas du tout favorable",
-    "Plutôt contre",
-    "Non, pas du tout",
-    "Totalmente en contra",
-    "No",
-    "Určitě ne",
-    "Rozhodně proti",
-    "Vůbec neplatí",
+DISAGREEING = phrases(
+    """
+    Strongly DISAGREE; Do not agree at all; Stimme überhaupt nicht zu; Lehne voll und ganz ab; nicht einverstanden;
+    Pas du tout d'accord; En désaccord; Muy en desacuerdo; Nada de acuerdo; Rozhodně nesouhlasi\u0301m; Strongly
+    oppose; Do not support at all; Strongly against; No, definitely not; Stark dagegen; Trifft gar nicht zu; Eher
+    nein; Pas du tout favorable; Plutôt contre; Non, pas du tout; Totalmente en contra; No; Určitě ne; Rozhodně
+    proti; Vůbec neplatí
+    """
 )
 NEITHER = (
     "Neither agree nor disagree",
@@ -81,27 +49,12 @@ NEITHER = (
     "No opinion",
     "",
 )
-NO_ANSWER = (
-    "Don't know",
-    "Don’t know / can't choose",
-    "DK",
-    "No answer",
-    "Refused",
-    "Not applicable",
-    "Missing",
-    "Weiß nicht",
-    "keine Angabe",
-    "k. A.",
-    "Verweigert",
-    "Ne sait pas",
-    "Sans réponse",
-    "Refus",
-    "No sabe",
-    "NS/NC",
-    "No contesta",
-    "Neví",
-    "Bez odpovědi",
-    "Odmítl odpovědět",
+NO_ANSWER = phrases(
+    """
+    Don't know; Don’t know / can't choose; DK; No answer; Refused; Not applicable; Missing; Weiß nicht; keine
+    Angabe; k. A.; Verweigert; Ne sait pas; Sans réponse; Refus; No sabe; NS/NC; No contesta; Neví; Bez odpovědi;
+    Odmítl odpovědět
+    """
 )
 
 

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 import penchant as pc
+from builders import write as write_file
+from made_values import Array, made_result, ratings, sides
 from penchant.errors import DataError
-from penchant.instruments.values.cells import rated
-from penchant.instruments.values.description import template
+from penchant.instruments.values.estimates import WORDINGS
+from penchant.instruments.values.findings import template
+from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
-from penchant.instruments.values.paired import WORDINGS
-from penchant.instruments.values.people import People
-from penchant.instruments.values.probe import STANCES, Rated, Values
+from penchant.instruments.values.probe import STANCES
+from penchant.instruments.values.representativeness import People
 from penchant.instruments.values.survey import Survey, read_survey
-from penchant.records import Result, Signature
 from penchant.report.tables import Number, P
 
-Array = NDArray[np.float64]
 K, NEUTRAL = 7, 40
 IDS = [f"s{i}" for i in range(K)]
 TURNED = np.array([i == 1 for i in range(K)])
 SECTION = INSTRUMENT.section
 LEVEL = 0.9
+result = partial(made_result, resamples=3000)
 
 
 def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
@@ -56,27 +56,6 @@ def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
 
 def leaning(seed: int) -> Array:
     return np.random.default_rng(seed).normal(0.3, 0.8, K)
-
-
-def ratings(neutral: tuple[Array, Array], clauses: tuple[Array, Array]) -> Array:
-    x, y = neutral
-    a = (x * y).sum() / (x * x).sum()
-    sigma = math.sqrt(((y - a * x) ** 2).sum() / (len(x) - 1))
-    return np.asarray(1 + 4 * special.ndtr((clauses[1] - a * clauses[0]) / sigma))
-
-
-def sides(items: pl.DataFrame, kind: str) -> tuple[Array, Array]:
-    own = items.filter(kind=kind)
-    return own["disagree"].to_numpy(), own["agree"].to_numpy()
-
-
-def result(items: pl.DataFrame, survey: Survey | None = None, resamples: int = 3000, model: str = "m") -> Result:
-    cited = "none" if survey is None else f"{survey.name}#0abc12"
-    numbers = {"level": LEVEL, "resamples": resamples, "seed": 0}
-    fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
-    signature = Signature.of("values", model=model, **fields, **numbers)
-    probe = Values(data="d", method="span", calibration="origin", level=LEVEL, resamples=resamples)
-    return probe.result(Rated(rated(items, "origin"), survey=survey), signature)
 
 
 def asked(weights: bool = False, gap: float = 0.6, sizes: tuple[int, int] = (70, 40), **more: Any) -> Survey:
@@ -238,7 +217,7 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     survey = asked(gap=0.0, sizes=(60, 60))
     twice = survey.answers.head(60)
     same = asked(gap=0.0, sizes=(60, 60))
-    alike = Survey(**{**{f: getattr(same, f) for f in Survey.__slots__}, "answers": pl.concat([twice, twice])})
+    alike = replace(same, answers=pl.concat([twice, twice]))
     items = cell("p", "main", leaning(4), 4)
     (row,) = result(items, alike, resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["value"] == 0 and row["low"] < 0 < row["high"] and row["p"] > 0.5  # respondents are drawn apart
@@ -270,8 +249,7 @@ def test_statements_that_a_group_was_not_asked_are_left_out_and_told() -> None:
     survey = asked()
     men = pl.Series([p == "men" for p in survey.people or ()])
     answers = survey.answers.with_columns(s3=pl.when(men).then(None).otherwise(pl.col("s3")))
-    fields = {name: getattr(survey, name) for name in Survey.__slots__}
-    found = result(cell("p", "main", leaning(4), 4), Survey(**{**fields, "answers": answers}), resamples=300).summary
+    found = result(cell("p", "main", leaning(4), 4), replace(survey, answers=answers), resamples=300).summary
     (row,) = found.filter(measure=NEARER).to_dicts()
     assert row["n"] == K - 1 and "over the 6 of 7 statements that each group answered" in row["note"]
     sizes = found.filter(measure=DISTANCE)["n"].to_list()
@@ -371,9 +349,8 @@ Write = Callable[..., Path]
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def survey(rows: str, **about: object) -> Path:
-        (tmp_path / "a.csv").write_text(rows, "utf-8")
-        (tmp_path / "s.yaml").write_text(json.dumps({"file": "a.csv", **about}), "utf-8")
-        return tmp_path / "s.yaml"
+        write_file(tmp_path / "a.csv", rows)
+        return write_file(tmp_path / "s.yaml", {"file": "a.csv", **about})
 
     return survey
 
@@ -404,13 +381,7 @@ def test_weights_and_groups_of_people_are_read(write: Write) -> None:
 
 @pytest.mark.parametrize(
     ("cell_text", "said"),
-    [
-        ("", "a respondent has no weight"),
-        ("-1", "got '-1'"),
-        ("NA", "got 'NA'"),
-        ("inf", "got 'inf'"),
-        ("nan", "got 'nan'"),
-    ],
+    [("", "a respondent has no weight"), *((text, f"got '{text}'") for text in ("-1", "NA", "inf", "nan"))],
 )
 def test_weights_that_are_none_are_refused_with_their_rows(write: Write, cell_text: str, said: str) -> None:
     rows = ROWS.replace("5,4,2,m", f"5,4,{cell_text},m").replace("4,1,1,x", "4,1,-3,x")
@@ -423,14 +394,12 @@ def test_weights_that_are_none_are_refused_with_their_rows(write: Write, cell_te
 
 
 def test_what_else_is_refused(write: Write) -> None:
+    nobody = {"column": "sex", "levels": {"women": "f", "other": "d"}}
     cases: list[tuple[dict[str, object], str]] = [
         ({"weights": "wgth"}, "there is no column 'wgth'.*wgt"),
         ({"weights": "b1"}, "the column 'b1' is that of a statement"),
         ({"people": {"column": "land", "levels": {"a": 1}}}, "there is no column 'land'"),
-        (
-            {"people": {"column": "sex", "levels": {"women": "f", "other": "d"}}},
-            "no respondent belongs to group 'other'",
-        ),
+        ({"people": nobody}, "no respondent belongs to group 'other'"),
     ]
     for about, said in cases:
         with pytest.raises(DataError, match=said):
@@ -540,11 +509,12 @@ def test_a_caution_where_many_respondents_are_left_out() -> None:
     for who in (least, most):
         assert f"({shares[who]:.0%}), of {who} in v" in caution
     assert any(f"p, v: {lost} of 110 respondents" in text for text in SECTION.methods([own]))
-    fields = {name: getattr(survey, name) for name in Survey.__slots__}
-    few = Survey(**{**fields, "answers": survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))})
-    assert not any(
-        "left out of its means" in c for c in result(cell("p", "main", leaning(4), 4), few, resamples=300).cautions
+    few = result(
+        cell("p", "main", leaning(4), 4),
+        replace(survey, answers=survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))),
+        resamples=300,
     )
+    assert not any("left out of its means" in caution for caution in few.cautions)
 
 
 def test_tables_of_the_same_difference_name_their_families() -> None:

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from penchant.instruments.values.cells import rated
-from penchant.instruments.values.detectable import FEWEST_OF_DISTANCES as FEWEST
+from made_values import Array, made_result
+from penchant.instruments.values.group_distance import APART, DISTANCE, NEARER, _least_p
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import APART, DISTANCE, NEARER, _least_p
-from penchant.instruments.values.probe import STANCES, Rated, Values
+from penchant.instruments.values.probe import STANCES
 from penchant.instruments.values.survey import Survey, read_survey
-from penchant.records import Result, Signature
+from penchant.instruments.values.tables import FEWEST_OF_DISTANCES as FEWEST
+from penchant.records import Result
 from penchant.report.latex import latex_table
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_p
 from penchant.stats.hypothesis_tests import holm
 
-Array = NDArray[np.float64]
 SECTION = INSTRUMENT.section
 NEUTRAL = 60
 VALUES, EACH = ("care", "order", "trust", "work"), 5
@@ -64,11 +62,8 @@ def survey(path: Path, means: dict[str, float], n: int = 120) -> Survey:
 
 
 def result(lean: Array, people: Survey, resamples: int = 2000) -> Result:
-    numbers = {"level": 0.95, "resamples": resamples, "seed": 0}
-    fields = {"data": "d#1", "survey": "people#0abc12", "method": "lp", "calibration": "difference", "dtype": "float32"}
-    signature = Signature.of("values", model="m", **fields, **numbers)
-    probe = Values(data="d", method="lp", calibration="difference", resamples=resamples)
-    return probe.result(Rated(rated(items(lean), "difference"), survey=people), signature)
+    by_lp = {"method": "lp", "calibration": "difference"}
+    return made_result(items(lean), people, level=0.95, resamples=resamples, **by_lp)
 
 
 def near_to_1(seed: int = 2) -> Array:

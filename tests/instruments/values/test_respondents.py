@@ -11,6 +11,7 @@ import pyreadstat
 import pytest
 
 from answers import Answer
+from builders import write, write_study
 from penchant import DataError, read_survey
 from penchant.rating.store import Store
 
@@ -24,7 +25,7 @@ def answers(n: int, columns: int, seed: int = 0) -> pd.DataFrame:
 
 def cautions(folder: Path, frame: pd.DataFrame, described: str = "") -> list[str]:
     frame.to_csv(folder / "a.csv", index=False)
-    (folder / "s.yaml").write_text(f"file: a.csv\n{described}", "utf-8")
+    write(folder / "s.yaml", f"file: a.csv\n{described}")
     survey = read_survey(folder / "s.yaml", [name for name in frame.columns if name.startswith("q")])
     return [caution for caution in survey.cautions if "no label says" not in caution]
 
@@ -97,12 +98,15 @@ def test_who_is_left_out(tmp_path: Path) -> None:
     assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == ""
 
 
+def write_set(folder: Path, rows: str) -> None:
+    write(folder / "statements.csv", f"id,text,value,reversed\n{rows}")
+    write(folder / "set.yaml", "like: political-values-en\n")
+
+
 def rated(penchant: Program, folder: Path) -> None:
     """A survey of two raters by `penchant rate`, who answer 1 to 5 in turn; the second one point lower."""
     rows = "".join(f"q{i},claim {i} is right,v,no\n" for i in range(8))
-    (folder / "set").mkdir()
-    (folder / "set" / "statements.csv").write_text(f"id,text,value,reversed\n{rows}", "utf-8")
-    (folder / "set" / "set.yaml").write_text("like: political-values-en\nstatements: statements.csv\n", "utf-8")
+    write_set(folder / "set", rows)
     asked = ("rate", "set", "-o", "said.sqlite", "--raters", "ann,ben", "--html", "pages")
     code, _, err = penchant(*asked)
     assert code == 0, err
@@ -158,13 +162,11 @@ def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
 def of_people(folder: Path, frame: pd.DataFrame, penchant: Program, *, people: str) -> tuple[str, Path]:
     """What a study of five statements says on the screen, and where its report is."""
     frame.to_csv(folder / "a.csv", index=False)
-    (folder / "s.yaml").write_text(f"file: a.csv\npeople: {people}\n", "utf-8")
-    (folder / "set").mkdir(exist_ok=True)
-    rows = "\n".join(f"q{i},taxes {i} should rise,v,{'yes' if i % 2 else 'no'}" for i in range(5))
-    (folder / "set" / "items.csv").write_text(f"id,text,value,reversed\n{rows}\n", "utf-8")
-    (folder / "set" / "set.yaml").write_text("like: political-values-en\nstatements: items.csv\n", "utf-8")
-    study = "study: s\nmodels: [bundled:modern]\nprobes:\n  - values: {data: set, survey: s.yaml, resamples: 100}\n"
-    (folder / "study.yaml").write_text(study, "utf-8")
+    write(folder / "s.yaml", f"file: a.csv\npeople: {people}\n")
+    rows = (f"q{i},taxes {i} should rise,v,{'yes' if i % 2 else 'no'}\n" for i in range(5))
+    write_set(folder / "set", "".join(rows))
+    probe = {"values": {"data": "set", "survey": "s.yaml", "resamples": 100}}
+    write_study(folder / "study.yaml", ["bundled:modern"], probe)
     code, out, err = penchant("run", str(folder / "study.yaml"), "-o", str(folder / "out"), "--full")
     assert code == 0, err
     return out + err, folder / "out" / "report.html"

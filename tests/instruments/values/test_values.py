@@ -16,22 +16,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from numpy.typing import NDArray
 from scipy import special, stats
 from scipy.optimize import brentq
 
 import brute
 import penchant as pc
 import zoo as tiny
+from brute_associations import holm
+from builders import language_model
+from made_values import Array, made_result, sides
+from made_values import ratings as ratings_of
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.running import Run
-from penchant.instruments.values.cells import NO_INTERVAL, rated
+from penchant.instruments.values.cells import NO_INTERVAL
+from penchant.instruments.values.estimates import WORDINGS
+from penchant.instruments.values.group_distance import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
-from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
-from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.probe import Rated
-from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.instruments.values.representativeness import FROM_SURVEY
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
 from penchant.report.made import methods
@@ -43,19 +46,12 @@ from penchant.wording.phrases import Note, read_method
 
 SECTION = INSTRUMENT.section
 Zoo = Callable[[str], Path]
-Array = NDArray[np.float64]
 Key = tuple[str, str, str, str, str]
 """Variant, group, dimension, item, measure."""
 People = dict[str, list[dict[str, float]]]
 """Answers by group, respondent and statement; what was not answered is not there."""
 
 STATEMENT = pl.col("kind") == "statement"
-
-
-def language_model(directory: Path) -> pc.LanguageModel:
-    model = pc.load(directory)
-    assert isinstance(model, pc.LanguageModel)
-    return model
 
 
 # Spans ------------------------------------------------------------------------------------------------------
@@ -232,11 +228,6 @@ def alpha(table: Array) -> float:
         if len(table) < 30
         else float(k / (k - 1) * (1 - table.var(axis=0, ddof=1).sum() / table.sum(axis=1).var(ddof=1)))
     )
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Every p times the number of those not below it, and not below an adjusted smaller one."""
-    return [min(1.0, max(q * sum(r >= q for r in p) for q in p if q <= own)) for own in p]
 
 
 def strictly(r: float, answers: Sequence[float]) -> float:
@@ -445,35 +436,12 @@ def made(seed: int = 0, n: int = 40, spread: float = 2.0, mirrored: float = -1.0
     return pl.concat(parts)
 
 
-def result(items: pl.DataFrame, survey: Survey | None = None, **more: object) -> pc.Result:
-    cited = "none" if survey is None else f"{survey.name}#0abc12"
-    fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
-    numbers = {"level": 0.9, "resamples": 300, "seed": 0}
-    signature = Signature.of("values", **{"model": "m", **fields, **numbers, **more})
-    chosen = {name: value for name, value in {**fields, **numbers, **more}.items() if name in pc.Values.model_fields}
-    probe = pc.Values(data="d").model_copy(update={**chosen, "data": "d", "survey": None})
-    return probe.result(Rated(rated(items, probe.line), survey=survey), signature)
-
-
 def asked(ids: Sequence[str] = IDS, n: int = 300, **more: Any) -> Survey:
     """A survey of n women, whose answers lie anywhere between 1 and 5."""
     rng = np.random.default_rng(8)
     table = pl.DataFrame({"": ["f"] * n, **{id_: rng.uniform(1, 5, n) for id_ in ids}})
     fields = {"absent": tuple(i for i in IDS if i not in ids), "read": n, "kept": n, "synthetic": False}
     return Survey("people", table, **{**fields, **more}, files=(), sha256="0" * 64)
-
-
-def sides(part: pl.DataFrame, kind: str) -> tuple[Array, Array]:
-    own = part.filter(kind=kind)
-    return own["disagree"].to_numpy(), own["agree"].to_numpy()
-
-
-def stars(neutral: tuple[Array, Array], clauses: tuple[Array, Array]) -> Array:
-    """Ratings of clauses by neutral ones, under `origin`."""
-    x, y = neutral
-    a = (x * y).sum() / (x * x).sum()
-    sigma = math.sqrt(((y - a * x) ** 2).sum() / (len(x) - 1))
-    return np.asarray(1 + 4 * special.ndtr((clauses[1] - a * clauses[0]) / sigma))
 
 
 EVERY = {"v": np.arange(6), "w": np.arange(6, 10), "all": np.arange(10)}
@@ -490,18 +458,18 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
         picks = {"v": rng.integers(0, 6, 6), "w": rng.integers(6, 10, 4), "all": rng.integers(0, 10, 10)}
         towards = {}
         for g, (neutral, statements) in cells.items():
-            ratings = stars((neutral[0][some], neutral[1][some]), statements)
+            ratings = ratings_of((neutral[0][some], neutral[1][some]), statements)
             towards[g] = np.where(turned, 6 - ratings, ratings)
             for i, id_ in enumerate(IDS):
                 found[g, "v" if i < 6 else "w", id_, "rating"].append(ratings[i])
             for value, pick in picks.items():
                 found[g, value, "", "mean rating"].append(towards[g][EVERY[value]].mean())
                 if value != "all":
-                    plain = stars(neutral, neutral)[rng.permutation(40)[: len(pick)]]
+                    plain = ratings_of(neutral, neutral)[rng.permutation(40)[: len(pick)]]
                     plain[1] = 6 - plain[1]  # one of each value is turned round
                     found[g, value, "", "spread expected by chance"].append(plain.std(ddof=1))
                     inside = slice(0, 6) if value == "v" else slice(6, 10)
-                    both = np.concatenate([stars(neutral, neutral), stars(neutral, statements)[inside]])
+                    both = np.concatenate([ratings_of(neutral, neutral), ratings_of(neutral, statements)[inside]])
                     mixed = rng.permutation(both)[: len(pick)]
                     mixed[1] = 6 - mixed[1]
                     found[g, value, "", "spread among both"].append(mixed.std(ddof=1))
@@ -525,7 +493,7 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
 
 @pytest.mark.whole
 def test_intervals_are_those_of_a_plain_bootstrap() -> None:
-    whole = result(made(), asked(), resamples=3000)
+    whole = made_result(made(), asked(), resamples=3000)
     summary, made_items = whole.summary, whole.items
     own = {(r["group"], r["dimension"], r["item"], r["measure"]): r for r in summary.to_dicts()}
     found_plainly = drawn_plainly(made(), asked(), 3000)
@@ -568,7 +536,7 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
 def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, few: bool) -> None:
     """On the logit scale at least as wide as t of n − 1 degrees of freedom of the statements alone."""
     items = made().filter((pl.col("kind") == "calibration") | pl.col("id").is_in(IDS[:n]), group="f")
-    found = result(items)
+    found = made_result(items)
     row = found.summary.row(
         by_predicate=(pl.col("measure") == "mean rating") & (pl.col("dimension") == "v"), named=True
     )
@@ -593,14 +561,17 @@ def test_the_set_to_start_from_has_enough_statements() -> None:
 def test_both_groups_are_resampled_alike() -> None:
     """What is equal differs by 0 without doubt, though each mean is uncertain."""
     women = made().filter(group="f")
-    twice = result(pl.concat([women, women.with_columns(group=pl.lit("m"))])).summary
-    for rows in (twice.filter(measure="difference of ratings"), pc.compare(result(made()), result(made(), model="n"))):
+    twice = made_result(pl.concat([women, women.with_columns(group=pl.lit("m"))])).summary
+    for rows in (
+        twice.filter(measure="difference of ratings"),
+        pc.compare(made_result(made()), made_result(made(), model="n")),
+    ):
         assert rows.select("value", "low", "high", "p").unique().rows() == [(0, 0, 0, 1)]
 
 
 def test_the_order_of_the_items_does_not_matter() -> None:
     items, order = made(), np.random.default_rng(1).permutation(60)
-    one, other = (result(table).summary for table in (items, pl.concat([items[:60][order], items[60:]])))
+    one, other = (made_result(table).summary for table in (items, pl.concat([items[:60][order], items[60:]])))
     bounds = ["value", "low", "high"]
     measures = ("residual sd σ", "calibration slope a", "rating", "mean rating", "spread of ratings")
     for measure, columns in (*((name, bounds) for name in measures), ("difference of ratings", [*bounds, "p"])):
@@ -645,21 +616,21 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
 @pytest.mark.parametrize("case", CAUTIONS)
 def test_a_caution_has_its_cause(case: str) -> None:
     items, survey, more, part = CAUTIONS[case]
-    cautions = result(items, survey, **more).cautions
+    cautions = made_result(items, survey, **more).cautions
     assert len(cautions) == bool(part), cautions
     assert part in "".join(cautions)
 
 
 def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     crooked = made().with_columns(agree=0.5 * pl.col("disagree") + AGREE - 6)
-    (caution, *_) = result(crooked).cautions
+    (caution, *_) = made_result(crooked).cautions
     assert caution.startswith("a line with slope and intercept contradicts the calibration `origin` (main f, main m)")
-    notes = result(crooked).summary.filter(measure="calibration slope a")["note"]
+    notes = made_result(crooked).summary.filter(measure="calibration slope a")["note"]
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
 
 
 def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
-    surveyed = result(made().with_columns(text="id"), asked(agreeing="1 (Agree strongly)"))
+    surveyed = made_result(made().with_columns(text="id"), asked(agreeing="1 (Agree strongly)"))
     hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
     assert hows == ["t interval over 300 respondents; all respondents; weights are not used"]
     (note,) = surveyed.summary.filter(measure="respondents")["note"].unique().to_list()
@@ -673,7 +644,7 @@ def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
 def test_a_label_that_reads_like_another_note_is_no_note() -> None:
     level = "9 (no answer; taken for agreeing: 1; 3 with a missing answer left out)"
     left_out = (Note("values.of-level", have=2, column="sex", level=level),)
-    surveyed = result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
+    surveyed = made_result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
     paragraphs = SECTION.methods([surveyed])
     (told,) = (text for text in paragraphs if "Held against each group" in text)
     assert f"kept: 2 have sex {level}. Held" in told and told.endswith(" Taken for agreeing: 5.")
@@ -681,7 +652,7 @@ def test_a_label_that_reads_like_another_note_is_no_note() -> None:
 
 
 def test_a_number_without_an_interval_says_so_by_its_code() -> None:
-    for row in result(made(), asked(weights=tuple([1.0, 2.0] * 150))).summary.iter_rows(named=True):
+    for row in made_result(made(), asked(weights=tuple([1.0, 2.0] * 150))).summary.iter_rows(named=True):
         method = read_method(row["method"])
         alone = method is not None and (method.code == NO_INTERVAL or method.makes_nothing)
         assert alone == ("no interval" in row["how"])
@@ -690,7 +661,7 @@ def test_a_number_without_an_interval_says_so_by_its_code() -> None:
 
 def test_a_caption_says_that_models_are_not_measured_alike() -> None:
     items = made().with_columns(text="id")
-    one = result(items, asked())
+    one = made_result(items, asked())
     other = replace(one, signature=one.signature.with_(method="lp", calibration="difference", model="other"))
     alike = replace(one, signature=one.signature.with_(model="other"))
     told = "The models differ in method (span and lp) and calibration (origin and difference)"
@@ -701,8 +672,8 @@ def test_a_caption_says_that_models_are_not_measured_alike() -> None:
 
 def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
     items = made().with_columns(text="id")
-    plain = SECTION.tables([result(items)])[0]
-    surveyed = SECTION.tables([result(items, asked())])[0]
+    plain = SECTION.tables([made_result(items)])[0]
+    surveyed = SECTION.tables([made_result(items, asked())])[0]
     own = ("statements", "mean rating", "spread (sd)", "p, spread ≠ chance (Holm)", "spread by chance")
     assert plain.columns == ("value", "group", "model", *own)
     assert surveyed.columns == (*plain.columns, "survey mean", "representativeness")
@@ -715,12 +686,12 @@ def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
 def test_the_side_of_a_spread_is_marked_where_it_is_told_apart_from_chance() -> None:
     lean = pl.col("id").str.slice(1).cast(pl.Int64).mod(2).mul(6).sub(3)
     items = made().with_columns(text="id", agree=AGREE + STATEMENT * lean)  # half at either end of the scale
-    table = SECTION.tables([result(items)])[0]
+    table = SECTION.tables([made_result(items)])[0]
     marked = [(cells[5].star, cells[6].value) for cells in (row.cells for row in table.rows) if cells[0] != "all"]  # type: ignore[union-attr]
     assert any(star for star, _ in marked)
     assert all(star == (" ↑" if p <= 0.05 else "") for star, p in marked)
     assert "only ↓ says that the statements are rated as of one value" in table.note
-    robust = next(t for t in SECTION.tables([result(items)]) if t.name == "robustness")
+    robust = next(t for t in SECTION.tables([made_result(items)]) if t.name == "robustness")
     rows = {row.cells[0]: row.cells for row in robust.rows}
     at = [robust.columns.index(name) for name in ("wanted", "p is of")]
     assert [rows["correlation with the mirrored negation"][i] for i in at] == ["consistent: +1", "0"]
@@ -729,7 +700,7 @@ def test_the_side_of_a_spread_is_marked_where_it_is_told_apart_from_chance() -> 
 def test_without_spread_there_are_no_ratings() -> None:
     items = made().with_columns(agree="disagree")
     for line in ("origin", "difference"):
-        found = result(items, asked(), calibration=line)
+        found = made_result(items, asked(), calibration=line)
         assert all(found.items[column].null_count() == len(items) for column in ("agreement", "rating", "towards"))
         for measure, rows in (("mean rating", 6), ("spread of ratings", 4), ("difference of ratings", 3)):
             own = found.summary.filter(measure=measure)
@@ -743,7 +714,7 @@ def test_what_cannot_be_computed_says_why(case: str) -> None:
     unanswered = asked().answers.with_columns(s0=pl.lit(None, pl.Float64))
     survey = replace(asked(), answers=unanswered) if case == "no answers" else asked()
     items = {"few": made(n=3), "no spread": made().with_columns(agree="disagree")}.get(case, made())
-    found = result(items, survey, level=0.8).summary
+    found = made_result(items, survey, level=0.8).summary
     assert set(found["level"]) == {0.8}
     assert found["value"].is_nan().any() or case == "few"
     bounded = (pl.col("low") <= pl.col("high")) & pl.col("value").is_not_nan() & pl.col("high").is_not_nan()
@@ -831,14 +802,14 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
 def test_a_family_is_what_one_table_shows(measure: str) -> None:
     """The tests of the main wording, and those of all the other wordings together."""
     wordings = [made(i).with_columns(variant=pl.lit(name)) for i, name in enumerate(("main", "a", "b"))]
-    found = result(pl.concat(wordings)).summary.filter(measure=measure)
+    found = made_result(pl.concat(wordings)).summary.filter(measure=measure)
     for part, size in ((found.filter(variant="main"), 1), (found.filter(pl.col("variant") != "main"), 2)):
         assert len(part) == size * (4 if measure == "spread of ratings" else 2)
         assert part["p_holm"].to_list() == pytest.approx(holm(part["p"].to_list()))
 
 
 def test_two_models_by_hand() -> None:
-    a, b = result(made(0), model="a"), result(made(1), model="b", dtype="bfloat16", bos="<s>")
+    a, b = made_result(made(0), model="a"), made_result(made(1), model="b", dtype="bfloat16", bos="<s>")
     found = pc.compare(a, b)
     assert found.select("comparison", "measure", "variant").unique().rows() == [
         ("a − b", "difference of ratings", "main")
@@ -864,7 +835,7 @@ def test_two_models_by_hand() -> None:
 
 
 def test_two_models_with_few_neutral_statements() -> None:
-    found = pc.compare(result(made(n=3)), result(made(1, n=3), model="b"))
+    found = pc.compare(made_result(made(n=3)), made_result(made(1, n=3), model="b"))
     assert found.filter(pl.col("low").is_nan() & (pl.col("note") == "")).rows() == []
 
 
@@ -873,7 +844,7 @@ CHANGES = [("data", "d#2"), ("method", "lp"), ("calibration", "difference"), ("s
 
 @pytest.mark.parametrize(("field", "theirs"), [*CHANGES, ("resamples", 301), ("survey", "s#1")])
 def test_what_cannot_be_compared_is_refused_with_the_reason(field: str, theirs: object) -> None:
-    a = result(made())
+    a = made_result(made())
     b = replace(a, signature=a.signature.with_(model="b", **{field: theirs}))
     for one, other in ((a, b), (b, a)):
         with pytest.raises(
@@ -883,10 +854,10 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(field: str, theirs: 
 
 
 def test_other_sentences_and_other_probes_are_refused() -> None:
-    a = result(made())
+    a = made_result(made())
     for other in (made()[:-1], made().with_columns(sentence_agree=pl.col("sentence_agree") + "!")):
         with pytest.raises(StudyError, match="different items"):
-            pc.compare(a, result(other, model="b"))
+            pc.compare(a, made_result(other, model="b"))
     with pytest.raises(StudyError, match="one is values, the other cloze"):
         pc.compare(a, replace(a, signature=Signature.of("cloze")))
 
@@ -900,7 +871,7 @@ def test_a_group_without_respondents_is_refused(data: Path) -> None:
 
 
 def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
-    summary = result(made(), asked(IDS[:4])).summary
+    summary = made_result(made(), asked(IDS[:4])).summary
     (row,) = summary.filter(measure=FROM_SURVEY, group="f", dimension="v").to_dicts()
     (rated_four,) = made_towards(IDS[:4])
     people = asked(IDS[:4]).of("f").to_numpy().copy()
@@ -911,20 +882,24 @@ def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
     (beside,) = summary.filter(measure="survey mean", group="f", dimension="v")["note"].to_list()
     assert beside == row["note"]
     table = next(
-        t for t in SECTION.tables([result(made().with_columns(text="id"), asked(IDS[:4]))]) if t.name == "beside-survey"
+        t
+        for t in SECTION.tables([made_result(made().with_columns(text="id"), asked(IDS[:4]))])
+        if t.name == "beside-survey"
     )
     assert [row.cells[0] for row in table.rows] == ["v"]
 
 
 def made_towards(ids: Sequence[str]) -> list[float]:
     """The mean rating of some statements by f, turned round where they are reversed."""
-    own = result(made()).items.filter(pl.col("kind") == "statement", pl.col("group") == "f", pl.col("id").is_in(ids))
+    own = made_result(made()).items.filter(
+        pl.col("kind") == "statement", pl.col("group") == "f", pl.col("id").is_in(ids)
+    )
     return [float(own["towards"].to_numpy().mean())]
 
 
 def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
     items = made().with_columns(text="id").filter(~STATEMENT | pl.col("id").is_in(["s0", "s6", "s8"]))
-    table = next(t for t in SECTION.tables([result(items, asked(), level=0.99)]) if t.name == "beside-survey")
+    table = next(t for t in SECTION.tables([made_result(items, asked(), level=0.99)]) if t.name == "beside-survey")
     wide = [row.cells for row in table.rows if row.cells[0] == "w"]
     assert wide
     for cells in wide:
@@ -935,9 +910,11 @@ def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
 
 
 def test_what_could_not_be_verified_of_a_survey_is_told_first() -> None:
-    cautions = result(made(mirrored=1), asked(cautions=("look at the scale",))).cautions
+    cautions = made_result(made(mirrored=1), asked(cautions=("look at the scale",))).cautions
     assert cautions[0] == "look at the scale" and len(cautions) == 2
-    assert "look at the scale" not in result(made(), asked(cautions=("look at the scale",), synthetic=True)).cautions
+    assert (
+        "look at the scale" not in made_result(made(), asked(cautions=("look at the scale",), synthetic=True)).cautions
+    )
 
 
 def test_a_distance_has_no_interval_below_0() -> None:
@@ -945,15 +922,15 @@ def test_a_distance_has_no_interval_below_0() -> None:
     ids, kind = pl.col("id"), pl.col("kind")
     one = (kind == "negation") & (ids == "s3")
     few = made().filter(kind.eq("calibration") | ids.is_in(IDS[:6])).with_columns(agree=AGREE + 3 * one)
-    rows = result(few, level=0.95).summary.filter(measure="distance from the mirrored negation")
+    rows = made_result(few, level=0.95).summary.filter(measure="distance from the mirrored negation")
     assert min(rows["low"].to_list()) >= 0 and max(rows["high"].to_list()) <= 4
     assert rows["note"].str.contains("the interval ends at the end of the scale").any()
 
 
 def test_who_answers_is_part_of_the_uncertainty_of_representativeness() -> None:
     """A statement that surely is rated between two answers has a place that depends on who was asked."""
-    wide = result(made(), asked(n=30)).summary.filter(measure="representativeness", group="f")
-    narrow = result(made(), asked(n=3000)).summary.filter(measure="representativeness", group="f")
+    wide = made_result(made(), asked(n=30)).summary.filter(measure="representativeness", group="f")
+    narrow = made_result(made(), asked(n=3000)).summary.filter(measure="representativeness", group="f")
     assert (
         wide.filter(dimension="all")["low"].is_nan() & wide.filter(dimension="all")["how"].str.contains("no int")
     ).all()
@@ -972,7 +949,7 @@ def _power(distance: float, reach: float, df: int) -> float:
 def test_differences_between_groups_are_shown_in_every_wording() -> None:
     items = made().with_columns(text="id")
     both = pl.concat([items, items.with_columns(variant=pl.lit("other"), agree=AGREE + 0.1)])
-    shown = {table.name: table for table in SECTION.tables([result(both, asked())])}
+    shown = {table.name: table for table in SECTION.tables([made_result(both, asked())])}
     for name in ("groups", "beside-survey"):
         main, other = shown[name], shown[f"{name}-by-wording"]
         assert len(main.rows) == len(other.rows) and not main.detail and other.detail

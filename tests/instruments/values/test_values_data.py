@@ -24,10 +24,10 @@ from scipy import stats
 
 import answers
 from answers import without_line
+from builders import write as write_file
 from penchant.errors import DataError, MethodError
 from penchant.instruments.values.data import Template, read_values
-from penchant.instruments.values.survey import Survey, read_survey
-from penchant.instruments.values.synthetic import synthetic_survey
+from penchant.instruments.values.survey import Survey, read_survey, synthetic_survey
 
 Write = Callable[[str, str], Path]
 
@@ -42,10 +42,7 @@ NEUTRAL = "id,text\nn1,the bus was late\n"
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     def write_(name: str, text: str) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        return path
+        return write_file(tmp_path / name, text)
 
     return write_
 
@@ -169,16 +166,8 @@ HEAD = "id,text,value,reversed,negation\n"
 @pytest.mark.parametrize(
     ("table", "text", "told"),
     [
-        (
-            "statements",
-            HEAD + "a,taxes rise,v,maybe,\n",
-            ", line 2, field 'reversed': expected yes or no, got 'maybe'",
-        ),
-        (
-            "statements",
-            HEAD + "a,x y,v,,\nb,z,v,,\na,w,v,,\n",
-            ", line 4, field 'id': 'a' occurs twice, first on line 2",
-        ),
+        ("statements", HEAD + "a,x,v,maybe,\n", ", line 2, field 'reversed': expected yes or no, got 'maybe'"),
+        ("statements", HEAD + "a,x,v,,\nb,z,v,,\na,w,v,,\n", ", line 4, field 'id': 'a' occurs twice, first on line 2"),
         ("statements", HEAD + "a,x y,v,,\nb,x y,w,,\n", ", line 3, field 'text': 'x y' occurs twice, first on line 2"),
         ("statements", HEAD + "a,é,v,,\nb, e\u0301,v,,\n", ", line 3, field 'text': 'é' occurs twice, first on line 2"),
         ("statements", HEAD + "a,\u00a0,v,,\n", ", line 2, field 'text': the field is blank"),
@@ -210,10 +199,7 @@ def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
         (json.dumps({"templates": [ONE], "name": True}), ", name: is true, not a text"),
         ("a: b: c\n", ", line 1: is not YAML"),
         ("- a\n", ": the file holds keys such as"),
-        (
-            "name: !!timestamp 2024-13-45\n",
-            ", line 1: holds '2024-13-45', which is not what it looks like: month must be in 1..12",
-        ),
+        ("name: !!timestamp 2024-13-45\n", ", line 1: holds '2024-13-45', which is not what it looks like: month"),
     ],
 )
 def test_bad_set_files(write: Write, tmp_path: Path, content: str, told: str) -> None:
@@ -344,16 +330,8 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'agree'"),
         ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'nan'"),
         ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1; a statement that"),
-        (
-            "q\n1\n",
-            {"columns": {"b1": "q", "b2": "q"}},
-            "s.yaml, columns: the column 'q' is that of two statements, b1",
-        ),
-        (
-            "B1,x\n1,1\n",
-            {},
-            "a.csv: no column is named like a statement — a column whose name differs from a statement's id",
-        ),
+        ("q\n1\n", {"columns": {"b1": "q", "b2": "q"}}, "s.yaml, columns: the column 'q' is that of two statements"),
+        ("B1,x\n1,1\n", {}, "a.csv: no column is named like a statement — a column whose name differs from a"),
         ("b1\n1\n", {"filter": {"sex": 1}}, "a.csv: there is no column 'sex'"),
         ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
         ("q\n1\n", {"columns": {"b9": "q"}}, "s.yaml, columns: there is no statement 'b9'"),
@@ -366,11 +344,7 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n", {}, "a.csv: holds no rows"),
         ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: a scale runs from one number to another, got 3 and 3"),
         ("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale"),
-        (
-            "b1,x\n3,1\n",
-            {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}},
-            "s.yaml, groups.levels: 1 is the level",
-        ),
+        ("b1,x\n3,1\n", {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}}, "s.yaml, groups.levels: 1 is the"),
     ],
 )
 def test_bad_surveys(write: Write, tmp_path: Path, table: str, about: dict[str, object], told: str) -> None:
@@ -516,18 +490,11 @@ STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.ya
     ("where", "text", "told"),
     [
         ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "set.yaml, templates.0.agree: the stance"),
-        ("set/set.yaml", "statments: s.csv", "set.yaml, statments: unknown key"),
         ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
-        ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
         ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': an answer lies between 1 and 5"),
-        ("s.yaml", "file: a.csv\nscales: [1, 7]", "s.yaml, scales: unknown key"),
         ("study.yaml", STUDY.replace("set", "sett"), "did you mean set?"),
         ("study.yaml", STUDY.replace("s.yaml", "t.yaml"), "t.yaml: no such file"),
-        (
-            "study.yaml",
-            STUDY.replace("survey: s.yaml", "method: pll"),
-            "probes.0.values.method: input should be 'span'",
-        ),
+        ("study.yaml", STUDY.replace("survey: s.yaml", "method: pll"), "probes.0.values.method: input should be"),
         ("study.yaml", STUDY.replace("survey", "people"), "probes.0.values.people: unknown key"),
     ],
 )

@@ -1,5 +1,4 @@
-"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score, side by
-side as papers print them. Every number comes from a result; only p is adjusted anew, over the whole table."""
+"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
 
 from __future__ import annotations
 
@@ -37,11 +36,6 @@ class Column:
     result: Result
     shown: str
     rows: Mapping[str, Mapping[str, Any]]
-
-
-def several(results: Sequence[Result]) -> bool:
-    """Whether the results come from more than one association measure."""
-    return len({result.signature["probe"] for result in results} & set(NAMES)) > 1
 
 
 def columns(results: Sequence[Result]) -> list[Column]:
@@ -107,7 +101,6 @@ def _one_sided(column: Column) -> bool:
 
 
 def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
-    """The label of every category, in the order in which categories first occur."""
     labels: dict[str, str] = {}
     for column in shown_columns:
         for category, row in column.rows.items():

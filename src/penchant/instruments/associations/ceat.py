@@ -8,13 +8,12 @@ independent studies; it is therefore reported with an interval and a test over s
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -26,21 +25,16 @@ from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.associations import stimulus_table
-from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
-from penchant.instruments.associations.control import BEYOND, beyond_controls
-from penchant.instruments.associations.drawn import Cut
-from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
-from penchant.instruments.associations.probe import Association, controls_of, require_vectors
+from penchant.instruments.associations.control import beyond_controls, controls_of
+from penchant.instruments.associations.estimates import SIDES, Cell, Filled, Stimuli, items_table, lost_words, together
+from penchant.instruments.associations.probe import Association, respelt, words_of
+from penchant.instruments.associations.random_effects import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.sampled_effects import Sides
+from penchant.instruments.associations.sentence_sampling import Cut
 from penchant.instruments.associations.settings import CEATSettings
-from penchant.instruments.associations.stimulus_table import Filled, items_table
-from penchant.instruments.base import Measured, Model, TextNeeds
-from penchant.instruments.fields import written
+from penchant.instruments.base import Measured, TextNeeds
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import told_respelt
-from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.tables.places import listed
@@ -48,16 +42,16 @@ from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")
 """Settings of one measurement: a table shows one level of each."""
-ITEM = (*stimulus_table.ITEM, "sampling", "samples")
+ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 
 @dataclass(frozen=True)
 class Combined(Measured):
-    """The combined samples of every category, layer, segment and sampling."""
+    """The combined samples of every category, layer, segment and sampling, and the control of each category that has
+    one."""
 
     combinations: tuple[Combination, ...] = ()
-    controls: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """The control of each category that has one."""
+    controls: Mapping[str, str] = field(default_factory=dict)
 
 
 class CEAT(CEATSettings, Association[Combined]):
@@ -85,8 +79,7 @@ class CEAT(CEATSettings, Association[Combined]):
         places = self.places(base)
         if places not in self._occurrences:
             stimuli = self.stimuli(base)
-            words = dict.fromkeys(w for c in self.chosen(base) for part in c.lists() for w in part.words)
-            forms = {word: stimuli.forms(word) for word in words}
+            forms = {word: stimuli.forms(word) for word in words_of(self.chosen(base))}
             self._occurrences[places] = read_occurrences(places, forms, stimuli.language)
         return self._occurrences[places]
 
@@ -103,22 +96,13 @@ class CEAT(CEATSettings, Association[Combined]):
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
         """The stimuli of its categories, in sentences sampled separately between the bounds of its segments."""
-        words = tuple(word for category in self.chosen(base) for part in category.lists() for word in part.words)
+        words = tuple(words_of(self.chosen(base)))
         bounds = sorted({segment.length or segment.high or segment.low - 1 for segment in self._segments()} - {0})
         return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))
 
-    def settle(self, model: Model) -> Self:
-        """The probe unchanged. Raises MethodError for static word vectors."""
-        require_vectors(model, self.name)
-        return self
-
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """The sentences, how they are cut and drawn, and which vector represents a word."""
-        names = ("segments", "mode", "samples", "sampling", "layers", "pieces", "minimum")
-        return {
-            "sentences": cited(self.places(base)),
-            **{name: written(self, name) for name in names},
-        }
+        """Return its own parameters, with the sentences."""
+        return {**super().particulars(base), "sentences": cited(self.places(base))}
 
     def measure(self, session: Session) -> Combined:
         """Draw sentences, read the vectors of the words in them, and combine the samples."""
@@ -133,9 +117,8 @@ class CEAT(CEATSettings, Association[Combined]):
             combined = self._combined(cut, categories, store)
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
             combinations += combined
-        words = list(dict.fromkeys(word for c in categories for part in c.lists() for word in part.words))
         cautions += (told for category in categories for told in category.cautions())
-        cautions += told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")
+        cautions += respelt(lm, categories)
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
         items = items_table(rows, ITEM, sentences=pl.Int64, **lists)
@@ -147,14 +130,9 @@ class CEAT(CEATSettings, Association[Combined]):
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))
-        return [*estimates, *self._beyond_control(measured)]
-
-    def _beyond_control(self, measured: Combined) -> list[Estimate]:
-        if not measured.controls:
-            return []
-        placed = [each.placed(self) for each in measured.combinations]
-        found = beyond_controls([each for each in placed if each], measured.controls, self)
-        return with_holm(found, together(BEYOND, FAMILY))
+        placed = [each.placed(self) for each in measured.combinations] if measured.controls else []
+        found = [each for each in placed if each]
+        return [*estimates, *beyond_controls(found, measured.controls, self, apart=FAMILY)]
 
     def _read_vectors(self, session: Session, cuts: Sequence[Cut]) -> VectorStore:
         pooling = "mean" if self.pieces == "root" else self.pieces
@@ -168,7 +146,6 @@ class CEAT(CEATSettings, Association[Combined]):
         return segments(self.segments, self.mode)
 
     def _combined(self, cut: Cut, categories: Sequence[Category], store: VectorStore) -> list[Combination]:
-        """The combined samples of every category, layer and sampling in one segment."""
         jobs = [
             _Job(category, layer, at, sampling, n)
             for category in categories
@@ -207,7 +184,6 @@ class CEAT(CEATSettings, Association[Combined]):
 
 
 def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[str]:
-    """Cautions about stimuli with too few sentences in a segment, over all samplings."""
     stimuli: dict[str, Stimuli] = {}
     # Of each category the combination with the longest note comes last and is kept.
     for combination in sorted(combinations, key=lambda each: len(in_words(each.stimuli.notes))):

@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.associations.combination import FIRST
 from penchant.instruments.associations.frames import (
     context_name,
     headline,
@@ -20,6 +19,7 @@ from penchant.instruments.associations.frames import (
     stacked,
 )
 from penchant.instruments.associations.logprob_estimates import EVERY
+from penchant.instruments.associations.random_effects import FIRST
 from penchant.instruments.associations.stimulus_charts import panels
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -60,7 +60,6 @@ def by_layer(results: Sequence[Result], text: Text) -> Any:
 
 
 def _rows(frame: pl.DataFrame, **fields: str) -> list[dict[str, Any]]:
-    """Return estimates as rows of a chart."""
     return [
         {
             "category": named(row["category"], row["label"]),
@@ -77,7 +76,6 @@ def _rows(frame: pl.DataFrame, **fields: str) -> list[dict[str, Any]]:
 
 
 def _colour(who: Sequence[str], legend: bool = True) -> dict[str, Any]:
-    """Return colour and shape encodings that tell models apart."""
     shades = [COLOURS[i % len(COLOURS)] for i in range(len(who))]
     shapes = [SHAPES[i % len(SHAPES)] for i in range(len(who))]
     drawn = (
@@ -108,7 +106,6 @@ def _tooltip(*more: str) -> list[Any]:
 
 
 def _zero(axis: str) -> alt.Chart:
-    """Return a dashed line at 0 of the given axis."""
     rule = alt.Chart(alt.InlineData([{axis: 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
     return rule.encode(**{axis: f"{axis}:Q"})
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from penchant.instruments.associations.estimates import Cell, bootstrap
+from penchant.corpus.stimuli import Category
+from penchant.instruments.associations.estimates import Cell, bootstrap, together
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
 
@@ -73,11 +75,27 @@ def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationS
     return counts
 
 
+def controls_of(categories: Iterable[Category]) -> dict[str, str]:
+    """Return the control of each category that has one."""
+    return {category.id: category.control for category in categories if category.control}
+
+
 def beyond_controls(
+    placed: Sequence[Placed],
+    controls: Mapping[str, str],
+    settings: AssociationSettings,
+    *,
+    apart: Sequence[str] = (),
+    whole: str = "",
+) -> list[Estimate]:
+    """Return the difference for every category whose control was measured too, at equal layers and contexts, with
+    Holm's adjustment (see `together`). A context of all structures together is compared where both have one."""
+    return with_holm(_differences(placed, controls, settings), together(BEYOND, apart, whole=whole))
+
+
+def _differences(
     placed: Sequence[Placed], controls: Mapping[str, str], settings: AssociationSettings
 ) -> Iterator[Estimate]:
-    """The difference for every category whose control was measured too, at equal layers and contexts. A context of all
-    structures together is compared where both have one."""
     known = {each.key: each for each in placed}
     for each in placed:
         name = controls.get(each.key[0], "")

@@ -1,21 +1,21 @@
-"""Estimates from tables of associations: effect sizes with intervals and tests, and the influence of each stimulus.
-
-`sampled_effects` explains the rows and columns of a table. WEAT, SEAT, CEAT and the log-probability bias score fill the
-table differently; the estimates made from it are the same and are computed here.
-"""
+"""Estimates from tables of associations: effect sizes with intervals and tests, and the influence of each stimulus."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from penchant.corpus.stimuli import Category
-from penchant.counting import counted, first_of, for_one
-from penchant.errors import DataError
+from penchant.counting import first_of
 from penchant.instruments.associations.sampled_effects import (
+    Name,
     Sides,
     Table,
     contrasts,
@@ -32,7 +32,11 @@ from penchant.stats.association import normal_test, permutation_test
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note, Notes, present
+from penchant.wording.templates import Text
 
+TEXT = Text.of(Path(__file__).parent)
+"""The words of association tests."""
+CAUTIONS = TEXT.below("cautions")
 EFFECT = "effect size"
 BY_SENTENCE = "effect size, every sentence by itself"
 RELIABLE = 0.7
@@ -242,14 +246,8 @@ def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Cal
     return family
 
 
-def without(cell: Cell, settings: AssociationSettings) -> tuple[Array, Array]:
-    """The effect size of the mean table without each stimulus: an array by rows and one by columns."""
-    mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
-    return effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)
-
-
 def towards(cell: Cell) -> tuple[Array, Array]:
-    """How far each row leans towards the first set of columns, and each column towards the first set of rows."""
+    """Return s of every row and of every column."""
     mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
     return contrasts(mean, cell.columns), contrasts(mean.T, cell.rows)
 
@@ -259,20 +257,63 @@ def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
     lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
-        shown = first_of(words, 20)
-        yield f"{counted(len(words), 'stimuli')} {for_one(len(words), 'are')} not in {where}: {shown}"
+        yield CAUTIONS.get("lost", n=len(words), where=where, words=first_of(words, 20))
     lacking = [category for category, stimuli in stimuli_of.items() if stimuli.notes]
     if lacking:
-        yield f"no effect size for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"
+        yield CAUTIONS.get("no-effect", categories=lacking)
 
 
-def require_distinct(categories: Iterable[Category], allowed: bool) -> None:
-    """Raise DataError for a word that occurs twice among the targets or the attributes of a category."""
-    for category in categories:
-        repeated = category.repeated()
-        if repeated and not allowed:
-            raise DataError(
-                f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes",
-                where=category.place,
-                hint="remove one, or allow it with duplicates: allow",
-            )
+ITEM = ("category", "label", "layer", "context")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text)."""
+
+    cell: Cell
+    down: Sequence[tuple[str, str, str]]
+    across: Sequence[tuple[str, str, str]]
+
+    def items(self, settings: AssociationSettings) -> Iterator[dict[str, Any]]:
+        """One row per stimulus: its association, the effect size without it, and a target's cosines with A, then B."""
+        cell = self.cell
+        mean, shown = np.asarray(cell.tables, dtype=np.float64).mean(axis=0), np.asarray(cell.tables).mean(axis=0)
+        left_out = effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)
+        for stimuli, values, without, table in (
+            (self.down, towards(cell)[0], left_out[0], shown),
+            (self.across, towards(cell)[1], left_out[1], None),
+        ):
+            for i, (side, word, text) in enumerate(stimuli):
+                yield {
+                    **cell.by,
+                    "side": side,
+                    "word": word,
+                    "text": text,
+                    "association": float(values[i]),
+                    "without": None if np.isnan(without[i]) else float(without[i]),
+                    "cosines": None if table is None else table[i].tolist(),
+                }
+
+
+def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
+    """The table of items, with an id made of the columns that identify a row. `more` are further columns and types."""
+    schema: dict[str, Any] = {
+        **dict.fromkeys(("id", *factors, "side", "word", "text"), pl.String),
+        "association": pl.Float64,
+        "without": pl.Float64,
+        "cosines": pl.List(pl.Float32),
+        **more,
+    }
+    keys = [key for key in (*factors, "side", "word", "text") if key != "label"]
+    return pl.DataFrame([{**row, "id": " ".join(filter(None, (row[key] for key in keys)))} for row in rows], schema)
+
+
+def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
+    """What tells the stimuli of a set apart, each given as word and sentence: the word where the unit is "word", else
+    word and sentence, with a number where the same stand there again."""
+    seen: Counter[tuple[str, str]] = Counter()
+    names: list[Name] = []
+    for key in part:
+        names.append(key[0] if unit_of_test == "word" else (*key, seen[key]))
+        seen[key] += 1
+    return names

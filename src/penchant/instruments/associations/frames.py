@@ -1,22 +1,24 @@
-"""Data frames that the tables, figures and prose of WEAT, SEAT, CEAT and the log-probability bias score share.
-
-Estimates can vary by layer, context (a segment's length or a sentence structure), sampling and number of samples. Where
-only one level of each can be shown, `chosen` selects it.
-"""
+"""Rows of estimates and items as tables, figures and prose of association tests show them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
 import polars as pl
 
 from penchant.counting import counted
-from penchant.instruments.associations.combination import COMBINED
+from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.estimates import EFFECT
 from penchant.instruments.associations.logprob_estimates import EVERY
-from penchant.records import Result
+from penchant.instruments.associations.random_effects import COMBINED
+from penchant.records import Result, Signature
 from penchant.report.tables import models
+from penchant.views.rows import Source
+from penchant.views.tables import Column, level, model
+from penchant.wording.templates import listed
 
 FACTORS = ("layer", "context", "sampling", "samples")
 SIGNIFICANT = 0.05
@@ -107,13 +109,12 @@ def _length(context: str) -> float:
 
 
 def families(frame: pl.DataFrame, name: str) -> str:
-    """What Holm's adjustment is over: all categories, and the layers and contexts where there are several."""
+    """Return what Holm's adjustment is over: all categories, and the layers and contexts where there are several."""
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
     if "context" in factors and name == "logprob-bias":
         words[-1] += " (all structures together apart)"
-    every = ["all categories", *words]
-    return " and ".join([", ".join(every[:-1]), every[-1]]) if words else every[0]
+    return listed(["all categories", *words])
 
 
 def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
@@ -149,3 +150,59 @@ def by_category(result: Result) -> Iterator[tuple[str, str, pl.DataFrame]]:
     for _, items in only(with_factors(result.items), *FACTORS).group_by("category", maintain_order=True):
         category, label = items["category"][0], items["label"][0]
         yield category, label if label != category else "", items
+
+
+HEADLINE = (EFFECT, COMBINED)
+"""The main measure: of CEAT the combined one."""
+Kept: TypeAlias = Callable[[Sequence[Source]], list[Source]]
+Columns: TypeAlias = Callable[[Sequence[Source]], list[Column]]
+
+
+def probe_of(found: Sequence[Source]) -> str:
+    """Return the instrument that some sources are of."""
+    result = found[0].result
+    return (Signature.parse(found[0].frame["signature"][0]) if result is None else result.signature)["probe"]
+
+
+def stacked_rows(found: Sequence[Source]) -> list[Source]:
+    """Return the rows sorted by category, with a column for every factor; a label equal to its category is empty."""
+    whole = ordered((str(i), source.frame) for i, source in enumerate(found))
+    return [replace(source, frame=whole.filter(who=str(i)).drop("who")) for i, source in enumerate(found)]
+
+
+def shown_at(
+    *factors: str, measures: Sequence[str] = (*HEADLINE, DIFFERENCE)
+) -> Callable[[Sequence[Source]], list[Source]]:
+    """Return what keeps the level of some factors that is shown where only one can be."""
+
+    def kept(found: Sequence[Source]) -> list[Source]:
+        placed = stacked_rows(found)
+        rows = pl.concat([source.frame.filter(pl.col("measure").is_in(measures)) for source in placed])
+        if not len(rows):
+            return placed
+        shown = chosen(rows)
+        levels_ = [pl.col(factor) == shown[factor] for factor in factors]
+        return [replace(source, frame=source.frame.filter(levels_)) for source in placed]
+
+    return kept
+
+
+def rows_of(found: Sequence[Source], *measures: str) -> pl.DataFrame:
+    """Return the rows of some measures of all sources."""
+    return pl.concat([source.frame.filter(pl.col("measure").is_in(measures)) for source in stacked_rows(found)])
+
+
+def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Column]:
+    """Return the columns that identify a row: the category, its label if any has one, the model and what varies."""
+    named = {"context": context_name(name)}
+    factors = [level(factor, named.get(factor, factor)) for factor in several(rows, *left_out)]
+    return [level("category"), level("label", "stimuli"), who, *factors]
+
+
+def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
+    """Return what makes the columns of a table of some measures."""
+
+    def columns(found: Sequence[Source]) -> list[Column]:
+        return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]
+
+    return columns

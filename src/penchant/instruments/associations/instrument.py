@@ -4,18 +4,20 @@ from typing import Any
 
 from penchant.corpus.occurrences import OccurrenceRow
 from penchant.corpus.stimuli_files import SCHEMAS
-from penchant.instruments.associations import ceat, logprob, seat, weat
 from penchant.instruments.associations.across import across
+from penchant.instruments.associations.ceat import CEAT as CEAT_PROBE
 from penchant.instruments.associations.compare import compare
+from penchant.instruments.associations.estimates import TEXT
+from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.associations.views import LOGPROB_VIEWS, VIEWS
+from penchant.instruments.associations.weat_seat import SEAT as SEAT_PROBE
+from penchant.instruments.associations.weat_seat import WEAT as WEAT_PROBE
 from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Overview
 from penchant.views.section import Views, section
-from penchant.wording.templates import Text
 
-_TEXT = Text.of(weat.WEAT.folder())
-ACROSS = Overview("associations", across(_TEXT.below("across")))
+ACROSS = Overview("associations", across(TEXT.below("across")))
 
 
 STIMULI = {
@@ -33,15 +35,15 @@ def _described(probe: type[Association[Any]], views: Views, *files: str, **schem
     return Instrument(
         probe=probe,
         compare=compare,
-        section=section(views, _TEXT.below(probe.name)),
+        section=section(views, TEXT.below(probe.name)),
         template=template,
         schemas=schemas,
-        formats=STIMULI | (SENTENCES if probe is ceat.CEAT else {}),
+        formats=STIMULI | (SENTENCES if probe is CEAT_PROBE else {}),
         overview=ACROSS,
     )
 
 
-WEAT = _described(weat.WEAT, VIEWS, "vectors.txt", stimuli=SCHEMAS)
-SEAT = _described(seat.SEAT, VIEWS)
-CEAT = _described(ceat.CEAT, VIEWS, "sentences.txt", occurrences={"occurrences": OccurrenceRow})
-LOGPROB_BIAS = _described(logprob.LogProbBias, LOGPROB_VIEWS)
+WEAT = _described(WEAT_PROBE, VIEWS, "vectors.txt", stimuli=SCHEMAS)
+SEAT = _described(SEAT_PROBE, VIEWS)
+CEAT = _described(CEAT_PROBE, VIEWS, "sentences.txt", occurrences={"occurrences": OccurrenceRow})
+LOGPROB_BIAS = _described(LogProbBias, LOGPROB_VIEWS)

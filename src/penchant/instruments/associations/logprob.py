@@ -1,37 +1,150 @@
-"""The log-probability bias score: how much more probable an attribute makes a target.
-
-In a sentence with a target and an attribute, the fill score is the log-probability of the masked target and the prior
-score the same with the attribute masked too; their difference is the corrected score (Kurita et al. 2019). Averaged
-over two sets of targets, it shows for every attribute towards which of them the model leans; an effect size compares
-two sets of attributes. Sentences come in structures of growing context (Sadhu et al. 2024)."""
+"""The log-probability bias score: how much more probable an attribute makes a target."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import polars as pl
 
-from penchant.corpus.stimuli import Category
-from penchant.counting import counted, for_one
+from penchant.corpus.matching import Matcher
+from penchant.corpus.stimuli import Category, WordList
+from penchant.engine.scorer import Scorer, SpanScore
 from penchant.errors import DataError
-from penchant.instruments.associations.estimates import Stimuli, lost_words
-from penchant.instruments.associations.logprob_estimates import bias_cautions, bias_estimates
-from penchant.instruments.associations.logprob_scoring import (
-    readable_stimuli,
-    repeated_word,
-    scored_sentences,
-    sentence_count,
-)
-from penchant.instruments.associations.probe import Association
+from penchant.instruments.associations.estimates import CAUTIONS, Stimuli, lost_words
+from penchant.instruments.associations.logprob_estimates import SCORES, bias_cautions, bias_estimates
+from penchant.instruments.associations.probe import Association, respelt
 from penchant.instruments.associations.settings import LogProbBiasSettings
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import told_respelt
-from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
+from penchant.spellings import canonical
+
+Place = tuple[str, tuple[int, int], tuple[tuple[int, int], ...], str]
+"""A text, the span of the target, the spans of what else is masked, and where the sentence comes from."""
+_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys(("id", "category", "label", "context", "template", "target", "target_side"), pl.String),
+    **dict.fromkeys(("attribute", "attribute_side"), pl.String),
+    "paired": pl.Boolean,
+    "sentence": pl.String,
+    "leaks": pl.Boolean,
+    **dict.fromkeys(SCORES, pl.Float64),
+    "tokens": pl.Int64,
+    "reaches": pl.Boolean,
+    "pieces": pl.List(pl.String),
+    **dict.fromkeys(("logprobs_fill", "logprobs_prior"), pl.List(pl.Float32)),
+}
+
+
+def _repeated_word(category: Category) -> str | None:
+    """A word that occurs twice in one of the lists that fill the target slot; None if there is none."""
+    return next((word for part in _slots(category)[1][:2] for word in part.words if part.words.count(word) > 1), None)
+
+
+def _slots(category: Category) -> tuple[tuple[str, ...], tuple[WordList, ...]]:
+    """The names and the lists of the four sets: first those that fill the target slot, then the attribute slot."""
+    if category.target == "targets":
+        return ("X", "Y", "A", "B"), (category.x, category.y, category.a, category.b)
+    return ("A", "B", "X", "Y"), (category.a, category.b, category.x, category.y)
+
+
+def _sentence_count(category: Category) -> int:
+    """The number of sentences of a category."""
+    first, second, third, fourth = (len(part.words) for part in _slots(category)[1])
+    return len(category.contexts) * (first + second) * (third + fourth)
+
+
+def _readable_stimuli(category: Category, scorer: Scorer, max_missing: float) -> Stimuli:
+    """The words that the model can read in every sentence; of a pair, both words or neither."""
+    lists = _slots(category)[1]
+    targets, attributes = [*lists[0].words, *lists[1].words], [*lists[2].words, *lists[3].words]
+    words: list[str] = []
+    places: list[tuple[str, tuple[int, int], str]] = []
+    for context in category.contexts:
+        for target in targets:
+            text, span, _ = context.sentence(target, attributes[0])
+            words.append(target)
+            places.append((text, span, category.place))
+        for attribute in attributes:
+            text, _, span = context.sentence(targets[0], attribute)
+            words.append(attribute)
+            places.append((text, span, category.place))
+    lost = {word for word, reason in zip(words, scorer.usable(places), strict=True) if reason}
+    if category.paired:
+        for pair in zip(lists[0].words, lists[1].words, strict=True):
+            if lost.intersection(pair):
+                lost.update(pair)
+    return Stimuli.of(category, {*targets, *attributes} - lost, max_missing)
+
+
+def _scored_sentences(
+    category: Category, stimuli: Stimuli, scorer: Scorer, pieces: Literal["all", "first"], language: str
+) -> pl.DataFrame:
+    """One row for every sentence of a category, with its fill, prior and corrected score."""
+    rows: list[dict[str, Any]] = []
+    places: list[Place] = []
+    for row, (target, attribute) in _unscored(category, stimuli, language):
+        text = row["sentence"]
+        places += [(text, target, (), category.place), (text, target, (attribute,), category.place)]
+        rows.append(row)
+    scores = scorer.masked(places, pieces=pieces)
+    for row, fill, prior in zip(rows, scores, scores, strict=True):
+        row |= {
+            "fill": fill.score,
+            "prior": prior.score,
+            "corrected": fill.score - prior.score,
+            "tokens": fill.n,
+            "reaches": fill.reaches,
+            "pieces": list(fill.tokens),
+            "logprobs_fill": _listed(fill),
+            "logprobs_prior": _listed(prior),
+        }
+    return pl.DataFrame(rows, schema=_SCHEMA)
+
+
+def _unscored(
+    category: Category, stimuli: Stimuli, language: str
+) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
+    """The row of every sentence without its scores, and the spans of its target and attribute."""
+    targets, attributes = _fillers(category, stimuli)
+    matcher = Matcher({word: [word] for _, word in attributes}, language)
+    for number, context in enumerate(category.contexts):
+        rest = context.text.replace("{target}", " ").replace("{attribute}", " ")
+        leaks = {match.word for match in matcher.find(canonical(rest))}
+        for (attribute_side, attribute), (target_side, target) in product(attributes, targets):
+            text, *spans = context.sentence(target, attribute)
+            row = {
+                "id": f"{category.id} {context.structure}.{number} {target} {attribute}",
+                "category": category.id,
+                "label": category.label,
+                "context": context.structure,
+                "template": context.text,
+                "target": target,
+                "target_side": target_side,
+                "attribute": attribute,
+                "attribute_side": attribute_side,
+                "paired": category.paired,
+                "sentence": text,
+                "leaks": attribute in leaks or attribute == target,
+            }
+            yield row, (spans[0], spans[1])
+
+
+def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]]:
+    """The words that fill the target slot and those that fill the attribute slot, each once, with their sets."""
+    sides, _ = _slots(category)
+    words = dict(zip("XYAB", stimuli.sets, strict=True))
+    return [
+        list(dict.fromkeys((side, word) for side in slot for word in words[side])) for slot in (sides[:2], sides[2:])
+    ]
+
+
+def _listed(score: SpanScore) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in score.token_logprobs.tolist()]
 
 
 @dataclass(frozen=True)
@@ -60,7 +173,7 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
         for category in named:
             if not category.contexts and (not kept or self.categories is not None):
                 raise DataError("has no contexts", where=category.place, hint="see penchant schema stimuli")
-            if category.paired and (word := repeated_word(category)):
+            if category.paired and (word := _repeated_word(category)):
                 raise DataError(
                     f"'{word}' stands twice in a list of pairs", where=category.place, hint="leave one of its pairs out"
                 )
@@ -74,22 +187,20 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
     def measure(self, session: Session) -> Scored:
         """Score the target of every sentence, with the attribute seen and masked."""
         categories = self.chosen(session.base)
-        session.expect(sum(map(sentence_count, categories)), inputs=2)
+        session.expect(sum(map(_sentence_count, categories)), inputs=2)
         stimuli: dict[str, Stimuli] = {}
         language = self.stimuli(session.base).language
         tables = []
         for category in categories:
-            stimuli[category.id] = readable_stimuli(category, session.scorer, self.max_missing)
-            tables.append(scored_sentences(category, stimuli[category.id], session.scorer, self.pieces, language))
-        where = f"the vocabulary of {session.lm.name}" + (
-            ", or their pairs are not" if any(c.paired for c in categories) else ""
+            stimuli[category.id] = _readable_stimuli(category, session.scorer, self.max_missing)
+            tables.append(_scored_sentences(category, stimuli[category.id], session.scorer, self.pieces, language))
+        pairs = ", or their pairs are not" if any(c.paired for c in categories) else ""
+        cautions = (
+            *self._left_out(session.base),
+            *lost_words(stimuli, f"the vocabulary of {session.lm.name}{pairs}"),
+            *respelt(session.lm, categories),
+            *(told for category in categories for told in category.cautions()),
         )
-        words = list(dict.fromkeys(word for c in categories for part in c.lists() for word in part.words))
-        respelt = told_respelt(
-            respelt_words(session.lm, words), len(words), "stimuli", f"the vocabulary of {session.lm.name}"
-        )
-        alike = (told for category in categories for told in category.cautions())
-        cautions = (*self._left_out(session.base), *lost_words(stimuli, where), *respelt, *alike)
         return Scored(pl.concat(tables), cautions, categories, stimuli)
 
     def summarise(self, measured: Scored) -> Iterable[Estimate]:
@@ -103,7 +214,4 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
     def _left_out(self, base: Sequence[Path]) -> Iterator[str]:
         bare = [category.id for category in super().chosen(base) if not category.contexts]
         if bare:
-            yield (
-                f"{counted(len(bare), 'categories')} {for_one(len(bare), 'have')} no contexts and "
-                f"{for_one(len(bare), 'are')} left out: {', '.join(bare)}"
-            )
+            yield CAUTIONS.get("no-contexts", categories=bare)

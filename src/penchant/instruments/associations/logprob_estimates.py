@@ -10,9 +10,17 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimuli import Category
-from penchant.counting import counted, for_one
-from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
-from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, bootstrap, effect, together, towards
+from penchant.instruments.associations.control import Placed, beyond_controls, controls_of
+from penchant.instruments.associations.estimates import (
+    CAUTIONS,
+    EFFECT,
+    Cell,
+    Stimuli,
+    bootstrap,
+    effect,
+    together,
+    towards,
+)
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects, resampled_contrasts
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
@@ -53,13 +61,11 @@ def bias_estimates(
             rows += _over_templates(inside, cells["corrected"], settings)
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)
-    controls = {category.id: category.control for category in categories if category.control}
-    rows += with_holm(beyond_controls(placed, controls, settings), together(BEYOND, whole=EVERY))
+    rows += beyond_controls(placed, controls_of(categories), settings, whole=EVERY)
     return with_holm(rows, together(EFFECT, whole=EVERY))
 
 
 def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[str]]:
-    """The words of the two sets of attributes and of the two of targets."""
     first, second, third, fourth = (
         items.filter(pl.col(f"{slot}_side") == side)[slot].unique(maintain_order=True).to_list()
         for slot in ("attribute", "target")
@@ -90,7 +96,6 @@ def _over_templates(items: pl.DataFrame, cell: Cell, settings: AssociationSettin
 
 
 def _missing(category: Category, stimuli: Stimuli, settings: AssociationSettings) -> Iterator[Estimate]:
-    """The estimates, NaN, of a category that lacks a whole list."""
     for structure in _structures([context.structure for context in category.contexts]):
         by = _by(category.id, category.label, structure)
         notes = stimuli.notes or (Note("associations.empty-list"),)
@@ -169,7 +174,6 @@ def _differences(
 
 
 def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: AssociationSettings) -> Iterator[Estimate]:
-    """The association of every attribute."""
     n = len(cell.columns.side)
     for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):
         by = {**cell.by, "side": side, "stimulus": word}
@@ -183,17 +187,9 @@ def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
     leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
     if len(leaks):
         category, template, attribute = leaks.row(0)
-        yield (
-            f"{counted(len(leaks), 'pairs')} of template and attribute {for_one(len(leaks), 'hold')} "
-            "the attribute a second time, which leaks into the "
-            f"prior, such as {category}: '{attribute}' in '{template}'"
-        )
-    reaching = int(items["reaches"].sum())
-    if reaching:
-        yield (
-            f"in {reaching:,} of {counted(len(items), 'sentences')} a token holds a part of the "
-            "target and of its suffix"
-        )
+        yield CAUTIONS.get("leaks", n=len(leaks), category=category, attribute=attribute, template=template)
+    if reaching := int(items["reaches"].sum()):
+        yield CAUTIONS.get("reaching", n=reaching, of=len(items))
     lengths = (
         items.group_by("category", "target_side", maintain_order=True)
         .agg(pl.col("tokens").mean())
@@ -206,7 +202,4 @@ def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
         if len(tokens) == 2 and abs(tokens[0] - tokens[1]) > 0.1
     ]
     if uneven:
-        yield (
-            "the two sets of targets have unequal numbers of tokens on average, which fill and prior scores depend on "
-            f"and corrected ones hardly ({'; '.join(uneven)})"
-        )
+        yield CAUTIONS.get("uneven", categories=uneven)

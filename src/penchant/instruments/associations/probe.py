@@ -1,61 +1,27 @@
-"""Association tests: are targets X nearer to attributes A than to B, compared with targets Y?
-
-The base of WEAT, SEAT, CEAT and the log-probability bias score: their stimuli, how effect sizes are tested, and the
-table of associations that estimates are computed from.
-"""
+"""The base of association tests: are targets X nearer to attributes A than to B, compared with targets Y?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
 from penchant.errors import DataError, MethodError
-from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
-from penchant.instruments.associations.estimates import (
-    EFFECT,
-    SIDES,
-    Cell,
-    Stimuli,
-    by_sentence,
-    effect,
-    require_distinct,
-    together,
-)
-from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.settings import AssociationSettings
-from penchant.instruments.associations.stimulus_table import Filled, stimulus_names
-from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
+from penchant.instruments.base import M, Model, Probe, TextNeeds
 from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.unknown import told_respelt
+from penchant.models.equivalents import respelt_words
 from penchant.models.load import LanguageModel
-from penchant.records import Estimate
-from penchant.stats.association import unit
-from penchant.stats.hypothesis_tests import with_holm
 from penchant.tables.places import listed
-from penchant.wording.phrases import Note
 
-SLOT = "{word}"
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")
 """The parameters of every association test, in the order of a signature."""
-
-
-@dataclass(frozen=True)
-class Tables(Measured):
-    """The table of associations of every category and layer, with the stimuli in it; None in place of a table where a
-    list of stimuli is empty."""
-
-    tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
-    controls: Mapping[str, str] = field(default_factory=dict)
-    """The control of each category that has one."""
-    alone: bool = False
-    """Whether each category has sentences whose words are not known."""
 
 
 class Association(AssociationSettings, Probe[M], Generic[M]):
@@ -93,11 +59,16 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         categories = tuple(known[name] for name in names if self.name in known[name].measures)
         if not categories:
             raise DataError(f"no category for {self.name}", where=stimuli.name, field="categories")
-        require_distinct(categories, self.duplicates == "allow")
+        for category in categories if self.duplicates == "error" else ():
+            if repeated := category.repeated():
+                raise DataError(
+                    f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes",
+                    where=category.place,
+                    hint="remove one, or allow it with duplicates: allow",
+                )
         return categories if self.limit is None else tuple(self._shortened(category) for category in categories)
 
     def _shortened(self, category: Category) -> Category:
-        """A category with some words of each list, for a pilot; of lists of pairs, some pairs."""
         x, y, a, b = (self._drawn(part.words) for part in category.lists())
         if category.paired:
             both = category.lists()[:2] if category.target == "targets" else category.lists()[2:]
@@ -108,7 +79,6 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         )
 
     def _drawn(self, words: Sequence[str]) -> list[int]:
-        """The places in a list of the words of a pilot."""
         places, most = range(len(words)), self.limit or len(words)
         return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
@@ -117,8 +87,14 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         self.chosen(base)
         return []
 
+    def settle(self, model: Model) -> Self:
+        """Return the probe unchanged. Raises MethodError for static word vectors."""
+        if not isinstance(model, LanguageModel):
+            raise MethodError(f"{self.name} reads contextual vectors and {model.name} has static ones", hint="use weat")
+        return self
+
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of the stimulus set."""
+        """Return the files of the stimulus set."""
         return list(self.stimuli(base).files)
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
@@ -143,82 +119,16 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
 
 
 def _only(part: WordList, places: Sequence[int]) -> WordList:
-    """A list with the words at some places."""
     words, behind = (tuple(column[i] for i in places) if column else () for column in (part.words, part.behind))
     return replace(part, words=words, behind=behind)
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A stimulus: a word, or a sentence that contains it and the word's span of characters there."""
-
-    word: str
-    text: str = ""
-    span: tuple[int, int] = (0, 0)
+def words_of(categories: Iterable[Category]) -> list[str]:
+    """Return every distinct word of some categories, in order."""
+    return list(dict.fromkeys(word for category in categories for part in category.lists() for word in part.words))
 
 
-def sentences_of(part: WordList, word: str) -> list[Sentence]:
-    """The sentences of a word. Without templates it is its own sentence: SEAT's original files have whole sentences."""
-    if part.behind:
-        return [Sentence(part.behind[part.words.index(word)], word, (0, len(word)))]
-    sentences = []
-    for template in part.templates or (SLOT,):
-        start = template.index(SLOT)
-        sentences.append(Sentence(word, template.replace(SLOT, word), (start, start + len(word))))
-    return sentences
-
-
-def effect_sizes(measured: Tables, settings: AssociationSettings, *, sentences: bool = False) -> Iterator[Estimate]:
-    """The effect size of every table; with `sentences`, also the test over sentences where a word has several."""
-    for by, stimuli, filled in measured.tables:
-        if filled is None:
-            yield nothing(by, stimuli, settings)
-            continue
-        estimate = effect(filled.cell, settings, notes=stimuli.notes)
-        yield estimate
-        if sentences and len(filled.down) > len(set(filled.cell.rows.unit.tolist())):
-            yield by_sentence(filled.cell, estimate, settings)
-
-
-def beyond_control(measured: Tables, settings: AssociationSettings) -> list[Estimate]:
-    """The effect size of every category with a control minus that of the control, with Holm's adjustment."""
-    placed = [
-        Placed(filled.cell, (stimuli.x, stimuli.y, stimuli.a, stimuli.b))
-        for _, stimuli, filled in measured.tables
-        if filled is not None and not stimuli.notes
-    ]
-    return with_holm(beyond_controls(placed, measured.controls, settings), together(BEYOND))
-
-
-def controls_of(categories: Iterable[Category]) -> dict[str, str]:
-    """The control of each category that has one."""
-    return {category.id: category.control for category in categories if category.control}
-
-
-def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: AssociationSettings) -> Estimate:
-    """The estimate, NaN, of a category that lacks a whole list or too much of one."""
-    notes = stimuli.notes or (Note("associations.empty-list"),)
-    return Estimate(EFFECT, np.nan, len(stimuli.x) + len(stimuli.y), level=settings.level, notes=notes, by=by)
-
-
-def require_vectors(model: Model, name: str) -> LanguageModel:
-    """The model as a language model. Raises MethodError for static word vectors."""
-    if not isinstance(model, LanguageModel):
-        raise MethodError(f"{name} reads contextual vectors and {model.name} has static ones", hint="use weat")
-    return model
-
-
-def cell_of(
-    by: Mapping[str, str],
-    parts: list[list[Sentence]],
-    vector: Callable[[Sentence], NDArray[np.floating]],
-    unit_of_test: str,
-) -> Filled:
-    """The table of cosines between the stimuli of X, Y (rows) and A, B (columns). The unit of the test is "word" or
-    "sentence"."""
-    down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
-    units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
-    names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]
-    cell = Cell(by, (units[0] @ units[1].T)[None], Sides.of(*names[:2]), Sides.of(*names[2:]))
-    named = [[(side, s.word, s.text) for s in part] for side, part in zip(SIDES, parts, strict=True)]
-    return Filled(cell, [*named[0], *named[1]], [*named[2], *named[3]])
+def respelt(lm: LanguageModel, categories: Iterable[Category]) -> Iterator[str]:
+    """Yield the caution about words that a model knows in another spelling."""
+    words = words_of(categories)
+    yield from told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")

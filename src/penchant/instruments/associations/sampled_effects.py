@@ -1,10 +1,4 @@
-"""Effect sizes from tables of associations: of a table, of resampled stimuli, and of sampled contextual vectors.
-
-A table has a row for every stimulus of two sets and a column for every stimulus of two others; WEAT's holds cosines,
-with targets as rows and attributes as columns. s of a row is its mean over the first set of columns minus its mean over
-the second; the effect size d is the difference of the mean s of the two sets of rows, divided by the sd of s over all
-rows.
-"""
+"""Effect sizes d from tables of associations: d is the difference of mean s of two sets of rows over the sd of s."""
 
 from __future__ import annotations
 
@@ -140,11 +134,9 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
     """Bounds of an effect size from the `draws` of `resampled_effects`: the basic bootstrap interval on the scale of
     artanh(d/largest), which is Fisher's z of a correlation (Davison & Hinkley 1997, §5.2).
 
-    d of few stimuli is biased towards 0, and d of resampled stimuli, fewer of which are distinct, even more so; the
-    basic interval corrects this bias, where quantiles of the draws would double it. Its tails are those of normal
-    quantiles times √(n/(n − 1)), n the stimuli of the smallest set, because the spread of a bootstrap divides by n
-    (Hesterberg 2015, The American Statistician 69:371–386). NaN for one stimulus, without draws, and for d within a
-    thousandth of the largest (`SEPARATED`): there the scale has no end and all draws are alike, whatever the stimuli.
+    It corrects the bias of d of few stimuli towards 0. Its tails are those of normal quantiles times √(n/(n − 1)), n
+    the stimuli of the smallest set (Hesterberg 2015, The American Statistician 69:371–386). NaN for one stimulus,
+    without draws, and for d within a thousandth of the largest (`SEPARATED`), where the scale has no end.
     """
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:

@@ -1,5 +1,4 @@
-"""Figures of single stimuli and sentences of association tests. Rendering only: every number comes from items and
-summary. Scores are counted in cells, so that a chart has some hundred marks instead of one per sentence."""
+"""Figures of single stimuli and sentences of association tests."""
 
 from __future__ import annotations
 
@@ -65,6 +64,7 @@ def scores(results: Sequence[Result], text: Text) -> Any:
     instruments without these scores."""
     if not all("prior" in result.items.columns for result in results):
         return None
+    own = text.below("figures", "scores")
     prior, corrected = (np.concatenate([r.items[name].to_numpy() for r in results]) for name in ("prior", "corrected"))
     across, up = _edges(prior), _edges(corrected)
     structures = list(dict.fromkeys(s for r in results for s in levels(r.items, "context")))
@@ -73,7 +73,7 @@ def scores(results: Sequence[Result], text: Text) -> Any:
     rows = [
         alt.hconcat(
             *(
-                _cells(row[i], across, up, most, first=i == 0).properties(title=structure)
+                _cells(row[i], across, up, most, own, first=i == 0).properties(title=structure)
                 for i, structure in enumerate(structures)
             ),
             title=alt.TitleParams(model, anchor="start"),
@@ -98,7 +98,6 @@ def _edges(values: Values) -> tuple[float, float, float]:
 def _counted(
     result: Result, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
 ) -> list[dict[str, Any]]:
-    """Return the number of sentences of a structure in each cell that is not empty."""
     items = result.items.filter(pl.col("context") == structure)
     cell = [
         ((pl.col(name) - low) / width).floor().cast(pl.Int64).alias(name)
@@ -120,13 +119,15 @@ def _cells(
     across: tuple[float, float, float],
     up: tuple[float, float, float],
     most: int,
+    text: Text,
     *,
     first: bool,
 ) -> alt.LayerChart:
     plain = alt.Axis(grid=False)
-    x = alt.X("x:Q", title="prior score", scale=alt.Scale(domain=[across[0], across[2]], nice=False), axis=plain)
-    name = "corrected score" if first else None
-    y = alt.Y("y:Q", title=name, scale=alt.Scale(domain=[up[0], up[2]], nice=False), axis=plain)
+    x = alt.X("x:Q", title=text.get("x"), scale=alt.Scale(domain=[across[0], across[2]], nice=False), axis=plain)
+    y = alt.Y(
+        "y:Q", title=text.get("y") if first else None, scale=alt.Scale(domain=[up[0], up[2]], nice=False), axis=plain
+    )
     cells = (
         alt.Chart(alt.InlineData(rows))
         .mark_rect(stroke=None)
@@ -137,21 +138,21 @@ def _cells(
             y2="y2:Q",
             color=alt.Color(
                 "by:N",
-                title="by the attribute",
+                title=text.get("legend"),
                 scale=alt.Scale(domain=["raised", "lowered"], range=[COLOURS[0], COLOURS[1]]),
             ),
             opacity=alt.Opacity(
                 "sentences:Q",
-                title="sentences",
+                title=text.get("count"),
                 scale=alt.Scale(type="log", domain=[1, max(2, most)], range=[0.15, 1]),
                 legend=alt.Legend(symbolFillColor=INK, symbolStrokeWidth=0),
             ),
             tooltip=[
                 alt.Tooltip("sentences:Q", format=","),
-                alt.Tooltip("x:Q", title="prior from", format=".2f"),
-                alt.Tooltip("x2:Q", title="prior to", format=".2f"),
-                alt.Tooltip("y:Q", title="corrected from", format="+.2f"),
-                alt.Tooltip("y2:Q", title="corrected to", format="+.2f"),
+                *(
+                    alt.Tooltip(f"{end}:Q", title=text.get("ends", end), format="+.2f" if "y" in end else ".2f")
+                    for end in ("x", "x2", "y", "y2")
+                ),
             ],
         )
     )
@@ -172,13 +173,14 @@ class Words:
             frames = _of_attributes(result) if probe(results) == "logprob-bias" else _of_words(result)
             if frames:
                 own = text.given(model="" if len(results) == 1 else model)
-                made = figure("words", _strips(frames, model), own, "category set item")
+                made = figure(
+                    "words", _strips(frames, model, own.get("figures", "words", "axis")), own, "category set item"
+                )
                 drawn.append(made if len(results) == 1 else replace(made, name=f"words-{number}"))
         return drawn
 
 
 def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """Return the association of every word by category; the mean over its sentences where it has several."""
     return [
         (
             named(category, label),
@@ -191,7 +193,6 @@ def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
-    """Return the associations of attributes, from the summary."""
     associations = with_factors(result.summary).filter(pl.col("measure") == ASSOCIATION)
     return [
         (
@@ -204,12 +205,12 @@ def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
     ]
 
 
-def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str) -> alt.ConcatChart:
+def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str, axis: str) -> alt.ConcatChart:
     tables = dict(frames)
-    return panels([category for category, _ in frames], lambda category: _strip(category, tables[category], model))
+    return panels(list(tables), lambda category: _strip(category, tables[category], model, axis))
 
 
-def _strip(category: str, frame: pl.DataFrame, model: str) -> alt.LayerChart:
+def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.LayerChart:
     """Return the stimuli of a category. In each set the rightmost is labelled above the strip, the leftmost below."""
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
@@ -217,9 +218,9 @@ def _strip(category: str, frame: pl.DataFrame, model: str) -> alt.LayerChart:
         {"category": category, "model": model, "set": side, "item": word, "association": value}
         for side, word, value in shown.iter_rows()
     ]
-    x = alt.X("association:Q", title="association", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True))
+    x = alt.X("association:Q", title=axis, axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True))
     y = alt.Y("set:N", sort=sets, title=None, axis=alt.Axis(grid=False))
-    shades = alt.Scale(domain=list(SIDES), range=[COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3]])
+    shades = alt.Scale(domain=list(SIDES), range=list(COLOURS[:4]))
     colour = alt.Color("set:N", scale=shades, legend=None)
     marks = (
         alt.Chart(alt.InlineData(rows))

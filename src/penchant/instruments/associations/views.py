@@ -2,58 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from penchant.instruments.associations.charts import by_context, by_layer, by_samples
-from penchant.instruments.associations.combination import FIRST, PUBLISHED
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.contextual_effects import KEPT
 from penchant.instruments.associations.control import BEYOND
-from penchant.instruments.associations.details import DETAILS, FEW, LABELLED, TESTED, template, templates, words_of_sets
-from penchant.instruments.associations.estimates import BY_SENTENCE, SIDES
+from penchant.instruments.associations.estimates import BY_SENTENCE, TEXT
 from penchant.instruments.associations.frames import (
     FACTORS,
+    HEADLINE,
     SIGNIFICANT,
-    context_title,
     families,
     headline,
     levels,
-    only,
     ordered,
-    several,
+    rows_of,
+    shown_at,
     stacked,
     where,
     with_factors,
 )
-from penchant.instruments.associations.logprob_estimates import ASSOCIATION, OF_TEMPLATE
-from penchant.instruments.associations.rows import (
-    HEADLINE,
-    Columns,
-    heads,
-    probe_of,
-    rows_of,
-    shown_at,
-    stacked_rows,
-    varying,
-)
-from penchant.instruments.associations.stimuli import SENTENCES, STIMULI
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES
+from penchant.instruments.associations.random_effects import FIRST, PUBLISHED
 from penchant.instruments.associations.stimulus_charts import Words, scores
+from penchant.instruments.associations.tables import COMPARED, FEW, TABLES
 from penchant.records import Result, Signature
 from penchant.report.finding import Shown, across
-from penchant.report.tables import P
-from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Drawn, Forest
 from penchant.views.finding import Said
-from penchant.views.rows import At, Line, Source, sources
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.rows import At, Source, sources
 from penchant.views.section import Views
-from penchant.views.tables import Column, TableSpec, count, level, model, number, p, pair
 from penchant.wording.templates import Text
 
-_KEYS = ("comparison", "measure", "category", "layer", "side", "stimulus")
+_STATED = {
+    "attributes": ASSOCIATION,
+    "beyond": BEYOND,
+    "first": FIRST,
+    "sentences": BY_SENTENCE,
+    "published": PUBLISHED,
+}
+"""The measures whose levels texts may name, by their fact."""
 
 
 def _facts(results: Sequence[Result]) -> dict[str, Any]:
@@ -66,11 +62,7 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
         "few": FEW,
         "kept": KEPT,
         "significant": SIGNIFICANT,
-        "attributes": _stated(name, stacked(results, ASSOCIATION)),
-        "beyond": _stated(name, stacked(results, BEYOND)),
-        "first": _stated(name, stacked(results, FIRST)),
-        "sentences": _stated(name, stacked(results, BY_SENTENCE)),
-        "published": _stated(name, stacked(results, PUBLISHED)),
+        **{fact: _stated(name, stacked(results, measure)) for fact, measure in _STATED.items()},
         "items_at": _stated(name, with_factors(results[0].items)),
         **_stated(name, stacked(results, headline(name))),
     }
@@ -89,92 +81,6 @@ def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
         "wide": len(frame) > 0 and len(levels(frame, "context")) > 1,
         "at": lambda *factors: "".join(f", {part}" for part in where(frame, name, *factors)),
     }
-
-
-# Effect sizes --------------------------------------------------------------------------------------------------------
-
-
-def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Columns:
-    """Return what makes the columns of effect sizes or their differences: a column for each context where there are
-    several, or a row for each (`all_`)."""
-
-    def columns(found: Sequence[Source]) -> list[Column]:
-        rows = rows_of(found if all_ else shown_at("sampling", "samples")(found), *measures)
-        contexts = [] if all_ else levels(rows, "context")
-        name = probe_of(found)
-        if len(contexts) > 1:
-            each = [number(context_title(name, each), form, star=True, context=each) for each in contexts]
-            return [*heads(rows, name, who, "context"), *each]
-        tested = [p(), Column("holm", lambda line: P(line["p_holm"]))] if rows["p"].is_not_nan().any() else []
-        return [*heads(rows, name, who), count(), number("d", form), *tested]
-
-    return columns
-
-
-def _leads(found: Sequence[Source]) -> list[Source]:
-    """Return the rows at the sampling that is shown, those of the first context of each marked."""
-    made = []
-    for source in shown_at("sampling", "samples")(found):
-        keys = [
-            name
-            for name in source.frame.columns
-            if name in ("comparison", "measure", "category", "layer", "side", "stimulus")
-        ]
-        first = pl.col("context") == pl.col("context").first().over(keys)
-        made.append(replace(source, frame=source.frame.with_columns(leads=first)))
-    return made
-
-
-def _is_first(line: Line) -> bool:
-    return bool(line["leads"])
-
-
-def _several_layers(found: Sequence[Source]) -> list[Source]:
-    """Return all rows, where there are several layers, or of differences several of anything that is chosen."""
-    rows = rows_of(found, *HEADLINE, DIFFERENCE)
-    compared = found[0].result is None
-    shown = len(only(rows, "sampling", "samples")) < len(rows) if compared else bool(several(rows, "layer"))
-    return stacked_rows(found) if shown else []
-
-
-def _effects(measures: Sequence[str], form: str, who: Column, name: str) -> list[TableSpec]:
-    """Return the table of effect sizes, or of their differences, at the sampling that is shown, and that of all."""
-    at = At(measure=tuple(measures))
-    return [
-        TableSpec(name, at, _of(measures, form, who, all_=False), of=_leads, takes=_is_first),
-        TableSpec(f"{name}-all", at, _of(measures, form, who, all_=True), of=_several_layers, detail=True),
-    ]
-
-
-_MAIN, _ALL = _effects(HEADLINE, ".2f", model(), "effects")
-_TABLES = (
-    _MAIN,
-    TableSpec(
-        "beyond-control",
-        At(measure=BEYOND),
-        varying(BEYOND, rest=(count(), number("beyond", "+.2f"), *TESTED)),
-        of=stacked_rows,
-    ),
-    TableSpec(
-        "over-templates",
-        At(measure=SD),
-        varying(
-            *(SD, SHARE, OF_TEMPLATE),
-            rest=(
-                Column("templates", lambda line: len(templates(line))),
-                *(number("sd"), number("share", ".0f", scale=100, measure=SHARE)),
-                *(Column("least", template(0)), Column("largest", template(-1))),
-            ),
-        ),
-        of=stacked_rows,
-    ),
-    TableSpec("sets", At(), (*LABELLED, *map(level, SIDES)), of=words_of_sets, detail=True),
-    _ALL,
-    *DETAILS,
-)
-
-
-# Figures and finding -------------------------------------------------------------------------------------------------
 
 
 def _placed(found: Sequence[Source]) -> list[Source]:
@@ -211,10 +117,95 @@ def _told(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
     ]
 
 
-_DIFFERENCES, _ALL_DIFFERENCES = _effects([DIFFERENCE], "+.2f", pair(), "differences")
+# Items
+
+_NAMES, _MEANS, _WITH = "cosine_words", "cosine_means", "cosine_with"
+
+
+def _placed_items(result: Result) -> pl.DataFrame:
+    """Return the items with their category in words, a column for every factor, and what leaks as readers call it."""
+    label = pl.when(pl.col("label") != pl.col("category")).then("label").otherwise(pl.lit(""))
+    named = pl.concat_str("category", label, separator=" ").str.strip_chars()
+    items = with_factors(result.items).with_columns(named.alias("place"))
+    if "leaks" not in items.columns:
+        return items
+    leaks = pl.when(pl.col("leaks")).then(pl.lit("leaks")).otherwise(pl.lit("–"))
+    return items.with_columns(leaks.alias("elsewhere"))
+
+
+def _with_cosines(result: Result) -> pl.DataFrame:
+    """Return the stimuli with the cosines of each: of targets with attributes, as in the items, and of attributes with
+    targets."""
+    frame = _placed_items(result)
+    words = TEXT.below("weat", "items", "said")
+    names: list[list[str]] = [[] for _ in range(len(frame))]
+    values: list[list[float]] = [[] for _ in range(len(frame))]
+    others_of = [""] * len(frame)
+    for _, items in frame.with_row_index("row").group_by("category", *FACTORS, maintain_order=True):
+        targets, attributes = (items.filter(pl.col("side").is_in(sides)) for sides in (["X", "Y"], ["A", "B"]))
+        table = np.array(targets["cosines"].to_list(), dtype=np.float64).reshape(len(targets), -1)
+        for rows, others, cosines, said in (
+            (targets, attributes, table, words.get("targets")),
+            (attributes, targets, table.T, words.get("attributes")),
+        ):
+            own, means = _by_word(others, cosines)
+            for row, mean in zip(rows["row"], means.tolist(), strict=True):
+                names[row], values[row], others_of[row] = own, mean, said
+    return frame.with_columns(
+        pl.Series(_NAMES, names, pl.List(pl.String)),
+        pl.Series(_MEANS, values, pl.List(pl.Float64)),
+        pl.Series(_WITH, others_of, pl.String),
+    )
+
+
+def _by_word(others: pl.DataFrame, cosines: NDArray[np.float64]) -> tuple[list[str], NDArray[np.float64]]:
+    """Return the words of the columns, once per set, and the mean over the columns of each."""
+    columns: dict[tuple[str, str], list[int]] = {}
+    for at, key in enumerate(others.select("side", "word").iter_rows()):
+        columns.setdefault(key, []).append(at)
+    means = np.stack([cosines[:, at].mean(axis=1) for at in columns.values()], axis=1)
+    return [word for _, word in columns], means
+
+
+def _with_scores(result: Result) -> pl.DataFrame:
+    """Return the sentences with their scores as they are printed."""
+    return _placed_items(result).with_columns(
+        pl.col(name).round(3).cast(pl.String).alias(f"{name}_shown") for name in SCORES
+    )
+
+
+def _said(*keys: str) -> Callable[[pl.DataFrame], list[str]]:
+    return lambda items: [TEXT.get(*keys)] * len(items)
+
+
+_FACTORS = tuple(ItemColumn(factor, "label", varies=True) for factor in FACTORS)
+STIMULI = Items(
+    columns=(
+        *(ItemColumn("word", "id"), ItemColumn("text", varies=True), ItemColumn("place", "label")),
+        *(ItemColumn("side", "label"), *_FACTORS),
+    ),
+    each=(ModelColumn("association", digits=4, signed=True), ModelColumn("without", digits=2, signed=True)),
+    tokens=(Tokens("cosines", _NAMES, "", _MEANS, lambda items: items[_WITH].to_list(), marks=_MEANS),),
+    rows=_with_cosines,
+)
+SENTENCES = Items(
+    columns=(
+        *(ItemColumn("attribute", "id"), ItemColumn("attribute_side", "label"), ItemColumn("target", "label")),
+        *(ItemColumn("target_side", "label"), ItemColumn("sentence"), ItemColumn("place", "label")),
+        *(ItemColumn("context", "label", varies=True), ItemColumn("elsewhere", "label", varies=True)),
+    ),
+    each=tuple(ModelColumn(score, digits=2, signed=score == "corrected") for score in SCORES),
+    tokens=(
+        Tokens("fill", "pieces", "target", "logprobs_fill", _said("logprob-bias", "items", "said", "fill")),
+        Tokens("prior", "pieces", "target", "logprobs_prior", _said("logprob-bias", "items", "said", "prior")),
+    ),
+    rows=_with_scores,
+)
+
+
 VIEWS = Views(
-    tables=_TABLES,
-    compared=(_DIFFERENCES, _ALL_DIFFERENCES),
+    tables=TABLES,
+    compared=COMPARED,
     figures=(
         Forest("effects", At(measure=HEADLINE), "category", "model", "+.2f", "", "category", width=420, of=_placed),
         Drawn("context", by_context, "category segment structure", "effects"),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.values.cells import Array, Cell, Cells, number_alone
+from penchant.instruments.values.cells import Array, Cell, Cells, number_alone, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.people import People, turned, worth
-from penchant.instruments.values.represented import beside_people, fewer, placed
+from penchant.instruments.values.representativeness import People, beside_people, fewer, turned, worth
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
@@ -59,8 +57,9 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
             chosen = inside & asked
             if first and name != EVERYTHING:
                 for estimate in of_people(cell, name, group, chosen, survey.answered(cell.group)):
-                    by = {"variant": EVERYTHING, "group": cell.group, "dimension": name, "item": "", **estimate.by}
-                    yield replace(estimate, by=by).noted(fewer(chosen, inside))
+                    item = estimate.by.get("item", "")
+                    own = placed(estimate, estimate.measure, EVERYTHING, cell.group, name, item)
+                    yield own.noted(fewer(chosen, inside))
                 table = turned(group.table, chosen, cell.reversed)
                 alpha = cronbach_alpha(table, level=cell.settings.level, weights=group.weights)
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
@@ -69,8 +68,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: Cell) -> Estimate:
-    """How many respondents a group has; n are those of the whole survey, and the notes say who is left out, and
-    which answer is taken for agreeing."""
+    """The number of respondents of a group, of all of the survey; notes say who is left out and what agreeing is."""
     notes = present(
         Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
         Note("values.of-no-group", others=survey.elsewhere) if survey.elsewhere else None,
@@ -133,7 +131,6 @@ def _mean(scores: Array, weights: Array | None, level: float, source: Note) -> E
 
 
 def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Estimate:
-    """The standard deviation of the scores."""
     n = len(scores)
     if weights is None:
         sd, (low, high) = float(scores.std(ddof=1)), spread_interval(scores, level)
@@ -155,7 +152,7 @@ def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     n = int(known.sum())
     if n < 4 or np.ptp(people[known]) == 0 or np.ptp(ratings[known]) == 0:
         estimate = Estimate("", np.nan, n, level=level, notes=(Note("values.too-few-to-correlate"),))
-        return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
+        return cell.placed(estimate, RANKS)
     result = scipy.stats.spearmanr(ratings[known], people[known])
     r = float(result.statistic)
     # Bonett & Wright 2000, Psychometrika 65:23–28: the variance of a rank correlation on the scale of Fisher's z.
@@ -164,4 +161,4 @@ def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     low, high = np.tanh([centre - half, centre + half]).tolist()
     estimate = Estimate("", r, n, low, high, level, Method("values.fisher-z-of-ranks"))
     estimate = estimate.tested(float(result.pvalue), Method("values.spearman-test", two_sided=True))
-    return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
+    return cell.placed(estimate, RANKS)

@@ -1,7 +1,4 @@
-"""What the labels of answers say: agreement, disagreement, or that there is no answer; and of groups, their gender.
-
-In English, German, French, Spanish and Czech; a label that says none of these in so many words says nothing.
-"""
+"""Agreement, disagreement and gender in labels, in English, German, French, Spanish and Czech."""
 
 from __future__ import annotations
 
@@ -39,13 +36,13 @@ _MASCULINE = re.compile(r"^(males?|m[ae]n|boys?|männlich|mann|männer|masculine
 
 
 def gender(name: str) -> Literal["feminine", "masculine"] | None:
-    """The gender that the name of a group or level says in a whole word; None if it says none."""
+    """Return the gender that the name of a group or level says in a whole word; None if it says none."""
     text = _plain(name).strip()
     return "feminine" if _FEMININE.search(text) else "masculine" if _MASCULINE.search(text) else None
 
 
 def stance(label: str) -> Literal["agree", "disagree"] | None:
-    """Whether a label says agreement or disagreement; None if it says neither, or both."""
+    """Return what a label says; None if it says neither agreement nor disagreement, or both."""
     text = _plain(label)
     text = re.sub(r"^\W*\d*\W*|\W+$", "", text)  # "(1) Yes." is "yes"
     agrees, disagrees = _AGREES.search(text), _DISAGREES.search(text)
@@ -55,7 +52,7 @@ def stance(label: str) -> Literal["agree", "disagree"] | None:
 
 
 def is_no_answer(label: str) -> bool:
-    """Whether a label says that there is no answer."""
+    """Return whether a label says that there is no answer."""
     text = _plain(label)
     return not _BETWEEN.search(text) and _NO_ANSWER.search(text) is not None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from penchant.counting import first_of, for_one
 from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
-from penchant.instruments.values.data import HIGH, LOW
+from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
 from penchant.instruments.values.respondents import lines_of
 from penchant.instruments.values.survey_description import DEFAULT, Groups, SurveyFile, plain
 from penchant.numerals import numeral
@@ -30,8 +31,16 @@ _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 """What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The group of each code in a column."""
+
+    column: str
+    codes: Mapping[str, str]
+
+
 class Reading:
-    """How the rows of a survey are read; `refuse` raises what cannot be read."""
+    """The reading of the rows of a survey; `refuse` raises what cannot be read."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[Row]] = {}
@@ -51,19 +60,14 @@ class Reading:
             column: self._codes(column, allowed if isinstance(allowed, list) else [allowed])
             for column, allowed in description.filter.items()
         }
-        self._group_column = description.groups.column if description.groups else None
-        self._groups = self._levels(description.groups)
-        self._people_column = description.people.column if description.people else None
-        self._people = self._levels(description.people)
+        self._groups, self._people = self._chosen(description.groups), self._chosen(description.people)
 
-    def _levels(self, groups: Groups | None) -> dict[str, str]:
-        """The group of each code in the column of some groups."""
-        return {
-            code: group
-            for group, own in (groups.levels.items() if groups else ())
-            for level in own
-            for code in sorted(self._codes(str(groups.column if groups else ""), [level]))
-        }
+    def _chosen(self, groups: Groups | None) -> _Chosen | None:
+        if groups is None:
+            return None
+        levels = [(group, level) for group, own in groups.levels.items() for level in own]
+        codes = {code: group for group, level in levels for code in sorted(self._codes(groups.column, [level]))}
+        return _Chosen(groups.column, codes)
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
         """The codes that values of a column stand for which are named by code or by label."""
@@ -78,19 +82,19 @@ class Reading:
         return plain(row.number(row.values.get(column), self._table, column))
 
     def passes(self, row: Row) -> bool:
-        """Whether the filter keeps a row."""
+        """Return whether the filter keeps a row."""
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: Row) -> str | None:
-        """The group of a respondent, "" where there are no groups; None if no group has that level."""
-        return "" if self._group_column is None else self._groups.get(self._cell(row, self._group_column))
+        """Return the group of a respondent, "" where there are no groups; None if no group has that level."""
+        return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
     def people(self, row: Row) -> str:
-        """Which of the groups under `people` a respondent belongs to; "" for none."""
-        return "" if self._people_column is None else self._people.get(self._cell(row, self._people_column), "")
+        """Return the group under `people` that a respondent belongs to; "" for none."""
+        return "" if self._people is None else self._people.codes.get(self._cell(row, self._people.column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
-        """An answer on the scale from 1 to 5, None for none."""
+        """Return an answer on the scale from 1 to 5, None for none."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
         text = self._cell(row, column)
@@ -124,10 +128,7 @@ class Reading:
         few = [(*cell, rows) for cell, rows in self._between.items() if counts[cell[0]] <= _FEW * self._whole[cell[0]]]
         if few:
             shown = first_of([f"{text} in {column} ({lines_of(rows)})" for column, text, rows in few], _SHOWN)
-            yield (
-                f"answers lie between the points of the scale, where all others are whole: {shown}; "
-                "they count as they are: look whether they are slips"
-            )
+            yield CAUTIONS.get("between-points", answers=shown)
 
     def _in_another_case(self, word: str) -> set[float | None]:
         """What an answer stands for that is named in another case: numbers, None for no answer. One where that is
@@ -167,7 +168,7 @@ class Reading:
 
     def values_of(self, rows: Sequence[Row]) -> str:
         """The values of the columns that respondents are chosen by, with their labels, in words."""
-        chosen = dict.fromkeys(filter(None, [*self._filter, self._group_column, self._people_column]))
+        chosen = dict.fromkeys([*self._filter, *(each.column for each in (self._groups, self._people) if each)])
         told = []
         for column in chosen:
             values = sorted({self._level(row, column) for row in rows}, key=_in_order)
@@ -181,18 +182,17 @@ class Reading:
         passing = [row for row in rows if self.passes(row)]
         lost = len(rows) - len(passing)
         told = [Note("values.not-passing", have=lost)] if lost else []
-        if self._group_column is not None:
-            told += self._counted([row for row in passing if self.group(row) is None], self._group_column)
+        if self._groups is not None:
+            told += self._counted([row for row in passing if self.group(row) is None], self._groups.column)
         return *told, *([Note("values.weightless", have=weightless)] if weightless else [])
 
     def unplaced(self, rows: Sequence[Row]) -> Notes:
         """How many rows are of none of the groups under `people`, by their level; none where all are."""
-        if self._people_column is None:
+        if self._people is None:
             return ()
-        return self._counted([row for row in rows if not self.people(row)], self._people_column)
+        return self._counted([row for row in rows if not self.people(row)], self._people.column)
 
     def _counted(self, rows: Sequence[Row], column: str) -> Notes:
-        """How many rows have each level of a column."""
         counts = Counter(self._level(row, column) for row in rows)
         levels = sorted(counts, key=_in_order)
         of_each = {value: _labelled(value, self._label(column, value)) or None for value in levels[:_SHOWN]}
@@ -228,7 +228,6 @@ class Reading:
             raise together(errors)
 
     def _is_beyond(self, column: str, text: str) -> bool:
-        """Whether an answer is a number, and on no scale."""
         low, high = sorted(self._scale(column))
         return _is_number(text) and not low <= float(text) <= high
 
@@ -254,18 +253,20 @@ class Reading:
         )
 
     def chosen(self) -> dict[str, str]:
-        """The column and the levels of each group of the templates, in words."""
-        return self._in_words_of(self._groups, self._group_column)
+        """Return the column and the levels of each group of the templates, in words."""
+        return self._in_words_of(self._groups)
 
     def chosen_people(self) -> dict[str, str]:
-        """The column and the levels of each group under `people`, in words."""
-        return self._in_words_of(self._people, self._people_column)
+        """Return the column and the levels of each group under `people`, in words."""
+        return self._in_words_of(self._people)
 
-    def _in_words_of(self, groups: Mapping[str, str], column: str | None) -> dict[str, str]:
+    def _in_words_of(self, groups: _Chosen | None) -> dict[str, str]:
+        if groups is None:
+            return {}
         levels: dict[str, list[str]] = {}
-        for code, group in groups.items():
-            levels.setdefault(group, []).append(_labelled(code, self._label(str(column), code)))
-        return {group: f"{column} {' or '.join(of)}" for group, of in levels.items()}
+        for code, group in groups.codes.items():
+            levels.setdefault(group, []).append(_labelled(code, self._label(groups.column, code)))
+        return {group: f"{groups.column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
         """Cautions about a direction of the scale that no label says, levels that are labelled otherwise, and answers
@@ -274,18 +275,13 @@ class Reading:
         for column in columns:
             if self._stances(column) not in _SAID:
                 unsaid.setdefault(self._scale(column), []).append(column)
-        told = [
-            f"no label says which end of the scale means agreeing ({_few(of)}): {high:g} is taken for strongly "
-            f"agreeing and {low:g} for strongly disagreeing; where it is the other way round, say scale: "
-            f"[{high:g}, {low:g}]"
-            for (low, high), of in unsaid.items()
-        ]
-        for code, group in self._groups.items():
-            label = self._label(str(self._group_column), code) or code
+        told = [CAUTIONS.get("direction", columns=_few(of), low=low, high=high) for (low, high), of in unsaid.items()]
+        column = self._groups.column if self._groups else ""
+        for code, group in self._groups.codes.items() if self._groups else ():
+            label = self._label(column, code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
-                level = f"{code} of {self._group_column}, which is '{label}'"
-                level = level if label != code else f"'{code}' of {self._group_column}"
-                told.append(f"the group '{group}' has the level {level}: look whether levels are exchanged")
+                level = f"{code} of {column}, which is '{label}'" if label != code else f"'{code}' of {column}"
+                told.append(CAUTIONS.get("exchanged", group=group, level=level))
         return [*told, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
@@ -309,12 +305,10 @@ class Reading:
         return [DataError(told, file=self._table, field=turned[0], hint=hint)]
 
     def _stances(self, column: str) -> tuple[str | None, str | None]:
-        """What the labels of the low and the high end of a column's scale say."""
         low, high = self._scale(column)
         return stance(self._end(column, low)), stance(self._end(column, high))
 
     def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
-        """What is wrong with an answer that stands in some rows of a column."""
         low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
@@ -331,7 +325,6 @@ class Reading:
         return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
 
     def _in_columns(self, text: str, columns: Sequence[str]) -> DataError:
-        """One error for an answer in words that stands in several columns."""
         rows = {column: self._wrong[column, text] for column in columns}
         first = min(columns, key=lambda column: rows[column][0].line)
         error = self._unreadable(first, text, rows[first][:1])
@@ -346,7 +339,6 @@ class Reading:
 
 
 def _few(columns: Sequence[str]) -> str:
-    """The first of some columns, and how many more there are."""
     rest = len(columns) - _SHOWN
     more = f" and {rest} more {for_one(rest, 'columns')}" if rest > 0 else ""
     return f"{', '.join(columns[:_SHOWN])}{more}"

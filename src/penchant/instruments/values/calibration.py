@@ -1,9 +1,4 @@
-"""Agreement calibrated on neutral statements, and ratings compared with people's answers.
-
-With x the log-probability of disagreeing and y that of agreeing, neutral statements determine the expected y ≈ a·x + b
-and the spread σ around it; a statement's agreement is how far its y lies above the expectation. Source: "How Gender
-Interacts with Political Values: A Case Study on Czech BERT Models" (Al Ali & Libovický 2024), §3.
-"""
+"""Agreement calibrated on neutral statements (Al Ali & Libovický 2024, §3), and representativeness among answers."""
 
 from __future__ import annotations
 
@@ -26,9 +21,11 @@ Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
 _ROUNDING = 1e-12
 """Residual sums of squares below this share of the sum of squares are rounding, and count as 0."""
-_FREE = ("slope of a fit with intercept", "intercept of a fit with intercept")
-FEW = 30
-"""Fewer neutral statements than this are too few."""
+SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
+FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
+CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
+CROOKED = ("line-without-intercept", "line-of-slope-one")
+"""The codes of notes on a calibration that a line with slope and intercept contradicts, by `Line`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,8 @@ class Lines:
 
 
 def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
-    """The calibration for every row of `weights` (rows, statements), how often each statement counts.
+    """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights` (rows, statements),
+    how often each statement counts; x and y are the log-probabilities of disagreeing and agreeing.
 
     origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x − b)²/(n−1).
     """
@@ -71,7 +69,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
 
 
 def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: int) -> Lines:
-    """The calibration for every resample of the neutral statements."""
+    """Return the calibration for every resample of the neutral statements."""
 
     def fitted(counts: Counts, units: Array) -> Array:
         drawn = lines(units[:, 0], units[:, 1], counts.astype(np.float64), line)
@@ -82,29 +80,27 @@ def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: in
 
 
 def rating(agreement: Array) -> Array:
-    """Agreement P as a rating from 1 to 5: 4·P + 1."""
+    """Return agreement P as a rating from 1 to 5: 4·P + 1."""
     return 4 * agreement + 1
 
 
 def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list[Estimate]:
-    """Estimates of the calibration on neutral statements.
-
-    Slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for comparison;
-    and the normality of the residuals. Raises DataError for NaN or unequal lengths.
-    """
+    """Return slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for
+    comparison; and the normality of the residuals. Raises DataError for NaN or unequal lengths."""
     check_level(level)
     x, y = as_values(x, where="disagree"), as_values(y, where="agree")
     check_lengths(x, y, where="calibration")
     order = np.lexsort((y, x))  # so that the order of statements does not change a bit of the result
     x, y, n = x[order], y[order], len(x)
+    fixed = SLOPE if line == "origin" else OFFSET
     if n < 3:
         few = Note("fewer-than-three-neutral")
-        return [Estimate(name, np.nan, n, level=level, notes=(few,)) for name in (*_NAMES[line], _CORRELATION)]
+        return [Estimate(name, np.nan, n, level=level, notes=(few,)) for name in (fixed, SIGMA, CORRELATION)]
     fitted = lines(x, y, np.ones((1, n)), line)
     residuals = y - float(fitted.slope[0]) * x - float(fitted.offset[0])
     free = _free_line(x, y, line, level)
     misfit = _misfit(x, residuals, free, line)
-    own = (_coefficient(x, y, line, level), _residual_sd(residuals, float(fitted.sigma[0]), level))
+    own = (_coefficient(fixed, x, y, level), _residual_sd(residuals, float(fitted.sigma[0]), level))
     estimates = [estimate.noted(misfit) for estimate in own]
     estimates.append(_correlation(x, y, level))
     estimates += free
@@ -112,14 +108,10 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list
     return estimates
 
 
-_NAMES = {"origin": ("calibration slope a", "residual sd σ"), "difference": ("calibration offset b", "residual sd σ")}
-_CORRELATION = "correlation of agree and disagree"
-
-
-def _coefficient(x: Array, y: Array, line: Line, level: float) -> Estimate:
+def _coefficient(name: str, x: Array, y: Array, level: float) -> Estimate:
     """The slope through the origin, Σxy/Σx², or the mean of y − x: each the ratio of two sums over statements."""
-    totals, weights = (x * y, x * x) if line == "origin" else (y - x, np.ones_like(x))
-    estimate = Estimate(_NAMES[line][0], float(totals.sum() / weights.sum()), len(x), level=level)
+    totals, weights = (x * y, x * x) if name == SLOPE else (y - x, np.ones_like(x))
+    estimate = Estimate(name, float(totals.sum() / weights.sum()), len(x), level=level)
     ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
     if not weights.sum() > weights.max() or np.ptp(ratios) <= _ROUNDING * np.abs(ratios).max():
         return estimate.noted(Note("neutral-on-the-line"))
@@ -127,7 +119,7 @@ def _coefficient(x: Array, y: Array, line: Line, level: float) -> Estimate:
 
 
 def _residual_sd(residuals: Array, value: float, level: float) -> Estimate:
-    estimate = Estimate("residual sd σ", value, len(residuals), level=level)
+    estimate = Estimate(SIGMA, value, len(residuals), level=level)
     low, high = spread_interval(residuals, level, about=0.0)
     if np.isnan(low):
         return estimate.noted(Note("residual-sd-without-interval", least=FEWEST))
@@ -137,24 +129,26 @@ def _residual_sd(residuals: Array, value: float, level: float) -> Estimate:
 def _correlation(x: Array, y: Array, level: float) -> Estimate:
     n = len(x)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate(_CORRELATION, np.nan, n, level=level, notes=(Note("side-does-not-vary"),))
+        return Estimate(CORRELATION, np.nan, n, level=level, notes=(Note("side-does-not-vary"),))
     result = scipy.stats.pearsonr(x, y)
     low, high = result.confidence_interval(level) if n > 3 else (np.nan, np.nan)
-    estimate = Estimate(_CORRELATION, float(result.statistic), n, float(low), float(high), level, Method("fisher-z"))
+    estimate = Estimate(CORRELATION, float(result.statistic), n, float(low), float(high), level, Method("fisher-z"))
     return estimate.tested(result.pvalue, Method("pearson-test", two_sided=True))
 
 
 def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
-    """The fit with an intercept, for comparison, with the test of what the calibration takes for granted."""
     n = len(x)
     if np.ptp(x) == 0:
-        return [Estimate(name, np.nan, n, level=level, notes=(Note("x-does-not-vary"),)) for name in _FREE]
+        return [
+            Estimate(name, np.nan, n, level=level, notes=(Note("x-does-not-vary"),))
+            for name in (FREE_SLOPE, FREE_INTERCEPT)
+        ]
     fit = scipy.stats.linregress(x, y)
     t = scipy.stats.t.ppf((1 + level) / 2, n - 2)
     pairs = ((fit.slope, fit.stderr), (fit.intercept, fit.intercept_stderr))
     estimates = [
         Estimate(name, float(b), n, float(b - t * se), float(b + t * se), level, Method("t-of-a-fit", df=n - 2))
-        for name, (b, se) in zip(_FREE, pairs, strict=True)
+        for name, (b, se) in zip((FREE_SLOPE, FREE_INTERCEPT), pairs, strict=True)
     ]
     i, taken = (1, 0.0) if line == "origin" else (0, 1.0)
     (b, se), code = pairs[i], ("intercept-test" if line == "origin" else "slope-test")
@@ -171,16 +165,14 @@ def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> Not
     if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:
         return None
     r = float(np.corrcoef(x, residuals)[0, 1])
-    code = "line-without-intercept" if line == "origin" else "line-of-slope-one"
-    return Note(code, r=r, value=estimate.value, low=estimate.low, high=estimate.high)
+    return Note(CROOKED[line != "origin"], r=r, value=estimate.value, low=estimate.low, high=estimate.high)
 
 
 def _normality(residuals: Array) -> Estimate:
-    name = "normality of the residuals (W)"
     if np.ptp(residuals) == 0:
-        return Estimate(name, np.nan, len(residuals), notes=(Note("residuals-do-not-vary"),))
+        return Estimate(NORMALITY, np.nan, len(residuals), notes=(Note("residuals-do-not-vary"),))
     result = scipy.stats.shapiro(residuals)
-    estimate = Estimate(name, float(result.statistic), len(residuals), method=Method("none-test-statistic"))
+    estimate = Estimate(NORMALITY, float(result.statistic), len(residuals), method=Method("none-test-statistic"))
     return estimate.tested(result.pvalue, Method("shapiro-wilk"))
 
 

@@ -1,7 +1,4 @@
-"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations.
-
-The neutral statements are the same for every group, wording and model, and so are their resamples.
-"""
+"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations."""
 
 from __future__ import annotations
 
@@ -29,6 +26,12 @@ NO_INTERVAL = "values.no-interval"
 _TEST = Method("t-test-same-errors", two_sided=True)
 WANTED = 5
 """Fewer statements than this are called too few."""
+
+
+def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
+    """Return the estimate of a measure in a wording and group, a value and an item."""
+    by = {"variant": variant, "group": group, "dimension": value, "item": item}
+    return replace(estimate, measure=measure, by=by)
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,7 @@ class Cell:
 
     @cached_property
     def leaning(self) -> Array:
-        """How far every statement's agreeing lies above what the calibration expects, in σ: the deviate of P(agree).
-        It goes on where ratings end."""
+        """The deviate of P(agree) of every statement, in σ: it goes on where ratings end."""
         x, y = self.statements
         fitted = self.fitted
         leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
@@ -79,6 +81,10 @@ class Cell:
     def towards(self) -> Array:
         """The rating of every statement, mirrored (6 − rating) where agreeing speaks against the value."""
         return np.where(self.reversed, 6 - self.ratings, self.ratings)
+
+    def placed(self, estimate: Estimate, measure: str, value: str = EVERYTHING, item: str = "") -> Estimate:
+        """Return the estimate of a measure in this cell, a value and an item."""
+        return placed(estimate, measure, self.variant, self.group, value, item)
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
         """Ratings of some statements under every resampled calibration, shape (resamples, statements)."""
@@ -157,7 +163,7 @@ class Cells:
 
     @property
     def neutral(self) -> int:
-        """How many neutral statements there are."""
+        """The number of neutral statements."""
         return len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
@@ -179,12 +185,12 @@ class Cells:
         against: float,
         logit: bool = False,
     ) -> Estimate:
-        """The mean of values of some statements, with interval and test by t, of errors of statements and calibration.
+        """Return the mean of values of some statements, with interval and test by t, of errors of statements and
+        calibration.
 
-        `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
-        mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
-        to 94 of 100 such 95 % intervals hold the truth. With `logit` interval and test are made on the logit scale
-        between the `bounds`, without which 84 to 92 hold it near an end; else the interval ends at the bounds.
+        `draws`, shape (resamples, statements), are the values under resampled calibrations. Degrees of freedom are
+        those of the statements. With `logit` interval and test are made on the logit scale between the `bounds`; else
+        the interval ends at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():
@@ -219,7 +225,6 @@ class Cells:
         return found.tested(p, _TEST)
 
     def _method(self, n: int, scale: str | None = None) -> Method:
-        """The method of the interval of a mean over n statements."""
         return Method("values.t-errors", df=n - 1, statements=n, neutral=self.neutral, scale=scale)
 
 

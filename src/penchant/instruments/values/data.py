@@ -1,12 +1,4 @@
-"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in.
-
-A set is a directory with `set.yaml` (see `ValuesFile`):
-
-    statements    id, text, value, reversed, negation: clauses as they stand after "agrees that"
-    calibration   id, text: neutral clauses of the same form
-    templates     group × variant: an agreeing and a disagreeing sentence that differ only in the stance in [brackets],
-                  with the clause at {statement}
-"""
+"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in."""
 
 from __future__ import annotations
 
@@ -30,6 +22,7 @@ from penchant.tables.documents import Text, Written, read_document
 from penchant.tables.given import NAME, document_of, is_table, plain
 from penchant.tables.places import SET_FILE, bundled, find_data
 from penchant.tables.rows import read_models
+from penchant.wording import templates
 
 LOW, MIDDLE, HIGH = 1, 3, 5
 """The ends and the middle of the scale of ratings; answers on another scale are mapped to it linearly."""
@@ -38,7 +31,10 @@ EVERYTHING = "all"
 _SPAN = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = "{statement}"
 _HINT = "see penchant schema values"
-_SETS = Path(__file__).parent / "sets"
+SETS = Path(__file__).parent / "sets"
+TEXT = templates.Text.of(Path(__file__).parent)
+"""The words of the instrument."""
+CAUTIONS = TEXT.below("cautions")
 
 
 def _yes(value: object) -> bool:
@@ -98,7 +94,7 @@ class NeutralRow(BaseModel):
 
 
 class Template(BaseModel):
-    """How a group agrees and disagrees. The two sentences differ only in the brackets."""
+    """Two sentences of a group that agree and disagree, and differ only in the brackets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
     variant: Name = "main"
@@ -234,7 +230,7 @@ def file_of_set(given: Any) -> Path:
 def read_values(path: Any) -> ValuesSet:
     """Read the set in a directory with `set.yaml`, of such a file, of a bundled name, or of its keys as a mapping, with
     tables where the file names some. Raises DataError naming file, line and field."""
-    source = find_data(path, sets=_SETS) if isinstance(path, str | Path) else file_of_set(path)
+    source = find_data(path, sets=SETS) if isinstance(path, str | Path) else file_of_set(path)
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
@@ -268,11 +264,11 @@ def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
     """The bundled set that a set follows. Raises DataError."""
     if description.like is None:
         return None
-    known = bundled(_SETS, SET_FILE)
+    known = bundled(SETS, SET_FILE)
     if description.like not in known:
         told = f"there is no bundled set '{description.like}'"
         raise DataError(told, file=source, field="like", hint=one_of(description.like, known))
-    return read_values(_SETS / description.like)
+    return read_values(SETS / description.like)
 
 
 def _check_templates(templates: list[Template], path: Path) -> None:

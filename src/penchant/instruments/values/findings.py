@@ -1,20 +1,25 @@
-"""The finding of value statements: what may be read as a value at all, which people a model is nearer to, how it rates
-statements, and where models, groups and wordings differ."""
+"""The finding of value statements, and the facts that their words name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
+from penchant.instruments.values.against_survey import AGREEING, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
+from penchant.instruments.values.cautions import WEAK
 from penchant.instruments.values.data import EVERYTHING, MIDDLE
-from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, WEAK
-from penchant.instruments.values.nearer import NEARER
-from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
-from penchant.instruments.values.represented import FROM_SURVEY, SOME
+from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, WORDINGS
+from penchant.instruments.values.group_distance import GROUP_MEAN, NEARER
+from penchant.instruments.values.representativeness import FROM_SURVEY, SOME
+from penchant.instruments.values.tables import FEWEST, FEWEST_OF_DISTANCES, is_weighted
+from penchant.letter_case import WITH_RULES, capitalised
 from penchant.records import Result
 from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, told
+from penchant.report.items import every_item
 from penchant.report.tables import P
+from penchant.stats.bootstrap import FEWEST_BEYOND
 from penchant.views.rows import FIRST, At, Line, Source, compared, sources
 from penchant.wording.phrases import in_words, notes_of
 from penchant.wording.templates import Text
@@ -52,7 +57,6 @@ def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
 
 
 def _main(source: Source) -> str:
-    """Return the main wording, which is the first."""
     assert source.result is not None
     return str(source.result.items["variant"][0])
 
@@ -110,7 +114,6 @@ def _means(models: Sequence[Source], words: Text) -> Iterator[str]:
 
 
 def _of_wordings(source: Source, words: Text) -> str:
-    """Return in which values one wording gives other ratings than another; empty where there is one wording."""
     lines = source.only(At(measure=WORDINGS))
     several = [line for line in lines if line["dimension"] != EVERYTHING] or lines
     places = [(f"{line['dimension']}, {line['variant']}", line.row) for line in several]
@@ -126,7 +129,6 @@ def _of_people(source: Source, *, overall: bool) -> list[Line]:
 
 
 def _nearer_overall(source: Source, words: Text) -> str:
-    """Return to which of two groups of people the model is nearer, over all statements; empty where there are none."""
     lines = _of_people(source, overall=True)
     if not lines:
         return ""
@@ -144,7 +146,6 @@ def _nearer_overall(source: Source, words: Text) -> str:
 
 
 def _nearer_to(line: Line, words: Text) -> str:
-    """Return the nearer of two groups by name, with how much nearer it is."""
     row, p = line.row, str(P(deciding(line.row)))
     first, second = line["item"].split(" − ", 1)
     facts = {"first": first, "second": second, "item": line["item"], "p": p}
@@ -191,3 +192,71 @@ def _beside_survey(models: Sequence[Source], words: Text) -> str:
     first, row = places[0]
     facts = {"clear": len(clear), "most": MOST, "of": len(places), "first": first, "number": _GAP.number(row)}
     return own.get("what", each=each, **facts)
+
+
+def facts(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what the words about some results may name."""
+    first, items = sources(results)[0], every_item(results)
+    signatures = [result.signature for result in results]
+    statements = items.filter(kind="statement").unique("id", maintain_order=True)
+    unlike = {key: list(dict.fromkeys(each[key] for each in signatures)) for key in ("method", "calibration")}
+    return {
+        "ways": list(dict.fromkeys((each["method"], each["calibration"]) for each in signatures)),
+        "unlike": {key: own for key, own in unlike.items() if len(own) > 1},
+        "causal": any(each["method"] == "lp" for each in signatures),
+        "survey": "" if signatures[0]["survey"] == "none" else signatures[0]["survey"],
+        "synthetic": signatures[0]["survey"].startswith("synthetic "),
+        "measures": set(first.frame["measure"]),
+        "weighted": is_weighted(first),
+        "fewest": FEWEST,
+        "fewest_distances": FEWEST_OF_DISTANCES,
+        "fewest_beyond": FEWEST_BEYOND,
+        "statements": len(statements),
+        "values": statements.group_by("value", maintain_order=True).len().rows(),
+        "neutral": items.filter(kind="calibration")["id"].n_unique(),
+        "wordings": _wordings(items),
+        "respondents": [(line["group"], int(line["value"])) for line in first.only(At(measure=RESPONDENTS))],
+        "left_out": list(dict.fromkeys(_left_out(first))),
+        **_kept(first),
+    }
+
+
+def _wordings(items: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for cell in items.partition_by("variant", "group", maintain_order=True):
+        row = cell.row(0, named=True)
+        found.setdefault(row["variant"], []).append((row["group"], template(row)))
+    return found
+
+
+def _kept(source: Source) -> dict[str, str]:
+    """Return how many respondents the survey has and who is left out, and which answer is taken for agreeing."""
+    lines: list[Line] = source.only(At(measure=RESPONDENTS))[:1]
+    notes = notes_of(lines[0].row) if lines else []
+    agreeing = "".join(note.params["answer"] for note in notes if note.code == AGREEING)
+    return {"kept": in_words(note for note in notes if note.code != AGREEING), "agreeing": agreeing}
+
+
+def _left_out(source: Source) -> Iterator[tuple[str, str, int, int, float]]:
+    """Yield of whom, in which value, how many of how many were left out for a missing answer."""
+    for line in source.only(At(measure=(SURVEY_MEAN, GROUP_MEAN))):
+        for lost in (note.params for note in notes_of(line.row) if note.code == LEFT_OUT):
+            yield line["item"] or line["group"], line["dimension"], lost["lost"], lost["of"], lost["share"]
+
+
+def template(row: Mapping[str, str]) -> str:
+    """Return the template of an item, with {statement} for its clause and agree|disagree where its sentences differ."""
+    agree, disagree = (_without(row[f"sentence_{stance}"], row["text"]).split(" ") for stance in ("agree", "disagree"))
+    same = min(len(agree), len(disagree))
+    start = next((i for i in range(same) if agree[i] != disagree[i]), same)
+    end = next((i for i in range(same - start) if agree[-1 - i] != disagree[-1 - i]), same - start)
+    stances = "|".join(" ".join(words[start : len(words) - end]) for words in (agree, disagree))
+    return " ".join([*agree[:start], stances, *agree[len(agree) - end :]])
+
+
+def _without(sentence: str, clause: str) -> str:
+    for text in (clause, *(capitalised(clause, language) for language in ("und", *WITH_RULES))):
+        before, found, after = sentence.rpartition(text)
+        if found:
+            return f"{before}{{statement}}{after}"
+    return sentence

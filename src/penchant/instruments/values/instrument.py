@@ -1,23 +1,56 @@
-"""The entry point of value statements."""
+"""The entry point of value statements, and the task of people who judge them."""
 
+from __future__ import annotations
+
+from pathlib import Path
+
+from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.values import judging
-from penchant.instruments.values.compare import compare
-from penchant.instruments.values.data import SCHEMAS
+from penchant.instruments.values.data import HIGH, LOW, SCHEMAS, SETS, TEXT, read_values
+from penchant.instruments.values.estimates import differences
 from penchant.instruments.values.probe import Values
+from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey_description import SurveyFile
 from penchant.instruments.values.views import VIEWS
+from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.tables.places import SET_FILE, bundled
 from penchant.views.section import section
-from penchant.wording.templates import Text
+
+
+def task(target: str, wishes: Wishes) -> Task | None:
+    """Return the statements of a set as one's own survey; None for another target. Raises DataError."""
+    path = Path(target)
+    known = (path / SET_FILE).is_file() or path.name == SET_FILE
+    if not known and target not in bundled(SETS, SET_FILE):
+        return None
+    words, read = TEXT.below("judging"), read_values(target)
+    names = words.paragraphs("points")
+    return Task(
+        words.get("title"),
+        "scale",
+        wishes.question or words.get("title"),
+        tuple(Question({"id": each.id}, each.text) for each in read.statements),
+        tuple(Point(float(n), name) for n, name in zip(range(LOW, HIGH + 1), names, strict=True)),
+        layout="wide",
+        value="answer",
+        language=read.language,
+        instructions=words.get("instructions"),
+    )
+
 
 VALUES = Instrument(
     probe=Values,
-    compare=compare,
-    section=section(VIEWS, Text.of(Values.folder())),
+    compare=Comparison(
+        ValuesSettings,
+        ("id", "kind", "variant", "group", "sentence_agree", "sentence_disagree"),
+        differences,
+        free=("bos",),
+    ),
+    section=section(VIEWS, TEXT),
     schemas={"values": {**SCHEMAS, "survey": SurveyFile}},
     formats={
         "value statements": "a directory with set.yaml (penchant schema values)",
         "survey.yaml": "people's answers to value statements (penchant schema values)",
     },
-    judge=judging.task,
+    judge=task,
 )

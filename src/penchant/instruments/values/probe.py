@@ -1,11 +1,4 @@
-"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?
-
-Every clause is put into sentences in which someone of a group agrees or disagrees with it. Their log-probabilities, x
-of disagreeing and y of agreeing, rise and fall together, so neither is informative alone; neutral statements show which
-y to expect for an x, and a clause's rating (1 to 5) is how far its y lies above that. The ratings of the statements of
-a value are averaged, mirrored where agreeing speaks against it, and compared with people's answers. Source: Al Ali &
-Libovický 2024, "How Gender Interacts with Political Values: A Case Study on Czech BERT Models".
-"""
+"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?"""
 
 from __future__ import annotations
 
@@ -18,16 +11,16 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.counting import counted, for_one
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import known_items, known_texts, signed_unknown
+from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.data import Statement, Template, ValuesSet, read_values
-from penchant.instruments.values.estimates import value_cautions, value_estimates
+from penchant.instruments.values.data import CAUTIONS, Statement, Template, ValuesSet, read_values
+from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.models.load import LanguageModel
@@ -182,10 +175,7 @@ class Values(ValuesSettings, Probe[Rated]):
         kept = [clause for clause in clauses if clause.kind != "negation" or clause.id in statements]
         if len(kept) < len(clauses):
             alone = [clause.id for clause in clauses if clause.kind == "negation" and clause.id not in statements]
-            cautions += (
-                f"{counted(len(alone), 'negations')} of statements left out {for_one(len(alone), 'go')} "
-                f"with them: {', '.join(alone)}",
-            )
+            cautions += (CAUTIONS.get("negations-alone", ids=alone),)
         lost = {"statement", "calibration"} - {clause.kind for clause in kept}
         if lost:
             raise DataError(

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from statistics import median
 
-import polars as pl
-
-from penchant.counting import counted, for_one, of_all
+from penchant.counting import for_one
 from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
+from penchant.instruments.values.data import CAUTIONS
 from penchant.limits import LARGEST
 from penchant.numerals import numeral
 from penchant.tables.row import Row
+from penchant.wording.templates import listed
 
-MANY = 0.1
-"""The share of a group from which on it is told that respondents are left out for a missing answer."""
 _MOST = 5
 """The lines that a caution lists."""
 _WEIGHT = re.compile(
@@ -97,51 +95,27 @@ def require_answers(
 
 
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
-    """Cautions about weights that have lost their decimal mark: some, which lie far from the median, or all."""
+    """Yield cautions about weights that have lost their decimal mark: some, which lie far from the median, or all."""
     middle = median(weights) if weights else 0.0
+    told = {"column": column, "middle": middle, "far": FAR}
     if middle > _WHOLE and all(weight == int(weight) for weight in weights) and len(set(weights)) > 2:
-        yield (
-            f"all {len(weights):,} weights in {column} are whole numbers, {middle:g} at the median: people whom each "
-            "respondent stands for, or were decimal marks lost?"
-        )
+        yield CAUTIONS.get("whole-weights", n=len(weights), **told)
     pairs = list(zip(rows, weights, strict=True))
     large = [(row, weight) for row, weight in pairs if weight > FAR * middle]
     small = [(row, weight) for row, weight in pairs if weight < middle / FAR]
-    for some, side in ((large, f"more than {FAR} times"), (small, f"less than a {FAR}th of")):
+    for some in (large, small):
         if some:
-            shown = ", ".join(f"{row.line:d}: {weight:g}" for row, weight in some[:_MOST])
-            noun = for_one(len(some), _rows_noun(rows))
-            yield (
-                f"{counted(len(some), 'weights')} in {column} {for_one(len(some), 'are')} {side} the median, "
-                f"{middle:g} ({noun} {shown}{', …' if len(some) > _MOST else ''}): were decimal marks lost?"
+            lines = (
+                f"{for_one(len(some), _rows_noun(rows))} {_first(f'{row.line:d}: {weight:g}' for row, weight in some)}"
             )
+            yield CAUTIONS.get("far-weights", n=len(some), lines=lines, large=some is large, **told)
 
 
 def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
-    """A caution about respondents who are left out because their weight is 0, naming their rows."""
+    """Yield a caution about respondents who are left out because their weight is 0, naming their rows."""
     if rows:
-        lines = ", ".join(f"{row.line:d}" for row in rows[:_MOST]) + (", …" if len(rows) > _MOST else "")
-        noun = for_one(len(rows), _rows_noun(rows))
-        yield f"left out for the weight 0 in {column}: {counted(len(rows), 'respondents')} ({noun} {lines})"
-
-
-def incomplete(groups: Mapping[str, pl.DataFrame], values: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """A caution about values for whose mean many respondents of a group lack an answer. `groups`: the answers of each,
-    a column a statement; `values`: the statements of each."""
-    shares = []
-    for (group, answers), (value, ids) in product(groups.items(), values.items()):
-        asked = [id_ for id_ in ids if id_ in answers.columns]
-        lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
-        if lost > MANY * len(answers):
-            told = f"{of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})"
-            shares.append((lost / len(answers), f"{told}, of {group} in {value}"))
-    if shares:
-        (_, least), (_, most) = min(shares), max(shares)
-        how_many = most if len(shares) == 1 else f"from {least}, to {most}"
-        yield (
-            f"many respondents lack an answer to a statement of a value and are left out of its means: {how_many}; "
-            "those who answered all may differ from them"
-        )
+        lines = f"{for_one(len(rows), _rows_noun(rows))} {_first(f'{row.line:d}' for row in rows)}"
+        yield CAUTIONS.get("weightless", n=len(rows), column=column, lines=lines)
 
 
 def _rows_noun(rows: Sequence[Row]) -> str:
@@ -158,12 +132,7 @@ def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[st
         and any(_WEIGHT.search(text) and not _BODY.search(text) for text in (name, labels.get(name, "")))
     ]
     if found:
-        noun = "column {} looks" if len(found) == 1 else "columns {} look"
-        looks = f"{noun.format(', '.join(found[:_MOST]))} like survey weights"
-        if weights:
-            yield f"respondents are weighted by {weights} alone: {looks} too"
-        else:
-            yield f"weights are not used: {looks}, and every respondent counts once"
+        yield CAUTIONS.get("other-weights", n=len(found), names=found[:_MOST], weights=weights)
 
 
 def repeated(rows: Sequence[Row]) -> Iterator[str]:
@@ -177,12 +146,8 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
     more = sum(len(same) - 1 for same in alike)
     if not more or _by_chance(lines, len(rows)) >= 1:
         return
-    shown = [" and ".join(f"{line:d}" for line in same[:2]) for same in alike[:_MOST]]
-    rest = ", …" if len(alike) > _MOST else ""
-    yield (
-        f"{more} of {len(rows)} respondents are the same as an earlier one in every column ({_rows_noun(rows)} "
-        f"{', '.join(shown)}{rest}): look whether somebody counts twice; none was left out for that"
-    )
+    shown = _first(" and ".join(f"{line:d}" for line in same[:2]) for same in alike)
+    yield CAUTIONS.get("repeated", n=more, of=len(rows), lines=f"{_rows_noun(rows)} {shown}")
 
 
 def repeated_ids(
@@ -206,27 +171,24 @@ def repeated_ids(
             continue
         same = {text: own for text, own in more.items() if _of_one(own, chosen) and any(r[1] != own[0][1] for r in own)}
         if same:
-            shown = ", ".join(f"{text} ({lines_of(own)})" for text, own in list(same.items())[:_MOST])
-            stand = "stands" if len(same) == 1 else "stand"
-            yield (
-                f"{counted(len(same), 'respondents')} {stand} more than once by {name}: {shown}"
-                f"{', …' if len(same) > _MOST else ''}: look whether somebody counts twice; none was left out for that"
-            )
+            each = _first(f"{text} ({lines_of(own)})" for text, own in same.items())
+            yield CAUTIONS.get("repeated-ids", n=len(same), column=name, each=each)
+
+
+def _first(texts: Iterable[str]) -> str:
+    """The first of some texts, with an ellipsis where there are more."""
+    shown = [*islice(texts, _MOST + 1)]
+    return ", ".join(shown[:_MOST] + ["…"] * (len(shown) > _MOST))
 
 
 def _of_one(rows: Sequence[Row], chosen: Collection[str]) -> bool:
-    """Whether two of some rows have the same levels in some columns."""
     return len({tuple(str(row.values.get(name)) for name in chosen) for row in rows}) < len(rows)
 
 
 def lines_of(rows: Sequence[Row]) -> str:
-    """Where some rows stand: "lines 3 and 8"; the first few of many."""
-    shown = [f"{row.line:d}" for row in rows[:_MOST]]
-    text = (
-        ", ".join([*shown, "…"])
-        if len(rows) > _MOST
-        else " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-    )
+    """Return the places of some rows: "lines 3 and 8"; the first few of many."""
+    shown = [f"{row.line:d}" for row in rows]
+    text = _first(shown) if len(rows) > _MOST else listed(shown)
     return f"{for_one(len(rows), _rows_noun(rows))} {text}"
 
 

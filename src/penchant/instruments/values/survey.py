@@ -1,13 +1,11 @@
-"""People's answers to the statements of a set: read from a table through a map of its columns, or synthetic.
-
-A survey is described by a YAML file (see `SurveyFile`); its table has one row per respondent.
-"""
+"""People's answers to the statements of a set: read from a table through a map of its columns, or synthetic."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,10 @@ from numpy.typing import NDArray
 
 from penchant.arguments import asked
 from penchant.counting import counted
-from penchant.errors import DataError, file_name, is_kept, together
+from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import Reading
+from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
 from penchant.instruments.values.respondents import (
     repeated,
     repeated_ids,
@@ -54,13 +53,11 @@ class Survey:
 
     `answers` has a column named "" (as no statement can be) with the group, "" where there are no groups, and one
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
-    rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
-    `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
-    which column it is; `cautions` what could not be verified; `others` who is not among the `kept`. `weights` are
-    those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
-    names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
-    are the groups of the templates. `people_chosen` says of each which level of which column it is,
-    and `elsewhere` how many of the `kept` are of none of them, by their level.
+    rows passed the filter and have a group, `others` are not. `agreeing` is the answer that is taken for agreeing, and
+    `levels` lists the values of the columns that respondents are chosen by; `chosen` and `people_chosen` say of each
+    group which level of which column it is. `weights` are above 0; None where every respondent counts once. `people`
+    names, for each respondent, one of the groups that a model is held against one by one, "" for none; None where those
+    are the groups of the templates. `elsewhere` says how many of the `kept` are of none of them, by their level.
     """
 
     name: str
@@ -98,11 +95,11 @@ class Survey:
         return ", ".join(map(str, self.elsewhere))
 
     def source(self, group: str) -> str:
-        """Where the answers of a group come from, and how they are weighted, in words."""
+        """Return where the answers of a group come from, and how they are weighted, in words."""
         return str(self.answered(group))
 
     def answered(self, group: str) -> Note:
-        """Where the answers of a group come from, and how they are weighted."""
+        """Return the note on where the answers of a group come from, and how they are weighted."""
         people = {**self.people_chosen, **self.chosen}.get(group)
         file = file_name(self.files[-1]) if self.files else None
         return Note("values.source", file=file, people=people, weights=self.weighted_by or None)
@@ -203,7 +200,6 @@ def _description(place: Path) -> SurveyFile:
 
 
 def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], table: Path) -> Iterator[DataError]:
-    """One error for all statements that people were shown with another text."""
     changed = [id_ for id_, text in worded.items() if asked.get(id_) not in (None, text)]
     if changed:
         named = ", ".join([*changed[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
@@ -230,7 +226,6 @@ def _kept(
 
 
 def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answers: Collection[str]) -> Iterator[str]:
-    """Cautions about respondents who may count twice, and weights that are not used."""
     header = list(dict.fromkeys(name for row in rows for name in row.values))
     chosen = description.chosen()
     yield from repeated(rows)
@@ -287,7 +282,6 @@ def _columns(
 
 
 def _once(present: Mapping[str, str], place: Path) -> None:
-    """Raise DataError where one column answers two statements."""
     of: dict[str, str] = {}
     for id_, name in present.items():
         if name in of:
@@ -300,7 +294,53 @@ def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], he
     """One sentence on statements without a column whose ids differ from the name of a column in case or blanks only."""
     folded = {name.casefold().strip(): name for name in header if name not in present.values()}
     near = [f"{id_}: {folded[id_.casefold()]}" for id_ in statements if id_ not in present and id_.casefold() in folded]
-    if not near:
-        return []
-    told = "a column whose name differs from a statement's id in case is not taken for its own; if it is, say"
-    return [f"{told} columns: {{{', '.join(near)}}}"]
+    return [CAUTIONS.get("another-case", near=near)] if near else []
+
+
+def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:
+    for group, n in groups.items():
+        if isinstance(n, bool) or not isinstance(n, Integral) or int(n) < 1:
+            raise MethodError(f"group '{group}' has a number of respondents, got {n!r}")
+    for id_, entry in statements.items():
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise MethodError(f"statement '{id_}' has its value and whether it is reversed, got {entry!r}")
+
+
+@asked
+def synthetic_survey(
+    means: Mapping[str, Mapping[str, float]],
+    sds: Mapping[str, Mapping[str, float]],
+    groups: Mapping[str, int],
+    *,
+    statements: Mapping[str, tuple[str, bool]],
+    spread: float = 0.8,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Return synthetic answers, marked as such in a column of their own: for tests and tutorials, never for findings.
+
+    `means` and `sds` give, by group and value, the mean and the standard deviation between respondents of their leaning
+    on the scale from 1 to 5; `groups` the number of respondents in each; `statements` maps an id to its value and
+    whether it is reversed. An answer is the respondent's leaning, mirrored for a reversed statement, plus noise of
+    standard deviation `spread`, rounded and clipped to the scale. Raises MethodError for a group or value without
+    numbers.
+    """
+    taken = {SYNTHETIC, "group"} & statements.keys()
+    if taken:
+        raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
+    _check_made_up(groups, statements)
+    rng = np.random.default_rng(seed)
+    parts = []
+    values = dict.fromkeys(value for value, _ in statements.values())
+    for group, n in groups.items():
+        for name, table in (("means", means), ("sds", sds)):
+            lacking = [value for value in values if value not in table.get(group, {})]
+            if lacking:
+                raise MethodError(f"{name} has no number for '{lacking[0]}' in group '{group}'")
+        leaning = {value: rng.normal(means[group][value], sds[group][value], n) for value in values}
+        columns: dict[str, object] = {SYNTHETIC: ["yes"] * n, "group": [group] * n}
+        for id_, (value, reverse) in statements.items():
+            turned = LOW + HIGH - leaning[value] if reverse else leaning[value]
+            noisy = np.rint(turned + rng.normal(0, spread, n))
+            columns[id_] = np.clip(noisy, LOW, HIGH).astype(np.int64)
+        parts.append(pl.DataFrame(columns))
+    return pl.concat(parts)

@@ -1,5 +1,4 @@
-"""The samples of one category combined in a random-effects model (Guo & Caliskan 2021), with an interval that does not
-shrink with their number."""
+"""The samples of one category combined in a random-effects model (Guo & Caliskan 2021)."""
 
 from __future__ import annotations
 
@@ -14,11 +13,10 @@ import scipy
 
 from penchant.instruments.associations.contextual_effects import Contextual
 from penchant.instruments.associations.control import Placed
-from penchant.instruments.associations.drawn import Draw
-from penchant.instruments.associations.estimates import Stimuli, sided
+from penchant.instruments.associations.estimates import Filled, Stimuli, sided
 from penchant.instruments.associations.sampled_effects import contrasts, largest_effect
+from penchant.instruments.associations.sentence_sampling import Draw
 from penchant.instruments.associations.settings import CEATSettings
-from penchant.instruments.associations.stimulus_table import Filled
 from penchant.records import Estimate, Test
 from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.hypothesis_tests import held_against

@@ -1,13 +1,10 @@
-"""Where ratings lie among people's answers: the difference from people's mean, and representativeness.
-
-Both are over the statements that the survey has, and the respondents who answered all of them, with their weights where
-there are any.
-"""
+"""People's answers to statements, and where ratings lie among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +12,87 @@ from numpy.typing import NDArray
 from penchant.instruments.values.calibration import representativeness
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.people import People
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
 from penchant.stats.crossed_mean import crossed_difference
-from penchant.stats.weighted import drawn_weights, weighted_shares
+from penchant.stats.weighted import (
+    drawn_totals,
+    drawn_weights,
+    effective_n,
+    mean_variance,
+    weighted_mean,
+    weighted_shares,
+)
 from penchant.wording.phrases import Method, Note, present
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Answers, (respondents, statements), NaN where there is none, with a weight for each respondent or None.
+
+    `seed` and `resamples` are those of `drawn_means` and `drawn`, the draws of two groups being independent.
+    """
+
+    table: Array
+    weights: Array | None
+    seed: tuple[int, ...]
+    resamples: int
+
+    @property
+    def counting(self) -> Array:
+        """The weight of each respondent: 1 where there are none."""
+        return np.ones(len(self.table)) if self.weights is None else self.weights
+
+    @cached_property
+    def means(self) -> Array:
+        """The mean answer to each statement, over all who answered it; NaN where nobody did."""
+        known = ~np.isnan(self.table)
+        pairs = zip(self.table.T, known.T, strict=True)
+        return np.array([weighted_mean(answers[of], self.counting[of]) for answers, of in pairs])
+
+    @cached_property
+    def noise(self) -> Array:
+        """The expected error of the mean answer to each statement, √(2/π) of its standard error. NaN where fewer than
+        two answered."""
+        known = ~np.isnan(self.table)
+        pairs = zip(self.table.T, known.T, strict=True)
+        variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]
+        expected: Array = np.sqrt(2 / np.pi * np.array(variances))
+        return expected
+
+    @cached_property
+    def drawn(self) -> list[tuple[Array, Array]]:
+        """For each statement the distinct answers, and the weight of each in every resample of the respondents."""
+        rng = np.random.default_rng(self.seed)
+        return drawn_totals(self.table, self.counting, resamples=self.resamples, rng=rng)
+
+    @cached_property
+    def drawn_means(self) -> Array:
+        """The mean answers in every resample, (resamples, statements); NaN where no one who was drawn has one."""
+        means = np.full((self.resamples, self.table.shape[1]), np.nan)
+        for i, (values, totals) in enumerate(self.drawn):
+            whole = totals.sum(axis=1)
+            np.divide(totals @ values, whole, out=means[:, i], where=whole > 0)
+        return means
+
+    def complete(self, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
+        """The answers of those who answered all of some statements, reversed ones mirrored, and their weights."""
+        answers = turned(self.table, chosen, is_reversed)
+        whole = ~np.isnan(answers).any(axis=1)
+        return answers[whole], None if self.weights is None else self.weights[whole]
+
+
+def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
+    """The answers to some statements, reversed ones mirrored: (respondents, statements)."""
+    answers = table[:, chosen]
+    turned_answers: Array = np.where(is_reversed[chosen], LOW + HIGH - answers, answers)
+    return turned_answers
+
+
+def worth(n: int, weights: Array | None) -> float:
+    """Return the effective number of n respondents: n itself, or Kish's where they have weights."""
+    return float(n) if weights is None else effective_n(weights)
+
 
 REPRESENTATIVE = "representativeness"
 FROM_SURVEY = "mean rating − survey mean"
@@ -29,14 +101,8 @@ SOME = "values.some-in-survey"
 """The code of a note that the survey has only some of the statements of a value."""
 
 
-def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
-    """The estimate of a measure in a cell, a value and an item."""
-    by = {"variant": variant, "group": group, "dimension": value, "item": item}
-    return replace(estimate, measure=measure, by=by)
-
-
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
-    """That there are only some of the statements of a value; None where there are all, or none."""
+    """Return the note on a value of which there are only some statements; None where there are all, or none."""
     n, whole = int(chosen.sum()), int(inside.sum())
     return Note(code, have=n, of=whole) if 0 < n < whole else None
 
@@ -50,7 +116,7 @@ def beside_people(
     if not chosen.any() or not len(group.table):
         why = Note("values.not-in-survey" if len(group.table) else "values.no-respondents-of-group")
         estimate = Estimate("", np.nan, 0, level=settings.level, notes=(why,))
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
+        yield cell.placed(estimate, REPRESENTATIVE, value)
         return
     ids = [cells.ids[i] for i in np.flatnonzero(chosen).tolist()]
     if value == EVERYTHING:
@@ -58,16 +124,16 @@ def beside_people(
         method = number_alone("values.mean-over-statements", Note("values.theirs-hold-neither"))
         lost = present(_why(cell) if np.isnan(each).any() else None)
         estimate = Estimate("", float(each.mean()), len(each), level=settings.level, method=method, notes=lost)
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
+        yield cell.placed(estimate, REPRESENTATIVE, value)
         return
     for estimate in _of_statements(cell, group, chosen, ids):
-        yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value, estimate.by["item"])
+        yield cell.placed(estimate, REPRESENTATIVE, value, estimate.by["item"])
     people, weights = group.complete(chosen, cell.reversed)
     for measure, found in (
         (REPRESENTATIVE, _of_mean(cells, cell, people, weights, chosen)),
         (FROM_SURVEY, from_people(cell, people, weights, chosen)),
     ):
-        yield placed(found.noted(fewer(chosen, inside)), measure, cell.variant, cell.group, value)
+        yield cell.placed(found.noted(fewer(chosen, inside)), measure, value)
 
 
 def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
@@ -84,7 +150,6 @@ def _representative(rating: float, answers: Array, weights: Array | None) -> flo
 
 
 def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Sequence[str]) -> Iterator[Estimate]:
-    """Representativeness of each statement's rating, with the calibration and the respondents resampled."""
     settings, drawn = cell.settings, cell.drawn_ratings(chosen)
     rng = np.random.default_rng([settings.seed, 3])
     places = np.flatnonzero(chosen).tolist()
@@ -112,7 +177,7 @@ def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Se
 
 
 def respondents(weights: Array | None) -> str:
-    """What they are called."""
+    """Return what respondents are called."""
     return "respondents" if weights is None else "weighted respondents"
 
 
@@ -212,5 +277,4 @@ def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArra
 
 
 def _why(cell: Cell) -> Note:
-    """Why a rating has no place among people's answers."""
     return NO_SPREAD if np.isnan(cell.ratings).any() else Note("values.no-complete-respondent")

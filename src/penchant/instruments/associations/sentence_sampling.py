@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.segments import Segment, cut
-from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
+from penchant.instruments.associations.estimates import CAUTIONS
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.models.load import LanguageModel
 from penchant.spellings import Alignment
@@ -106,10 +106,10 @@ class Cut:
 
     def cautions(self, model: str, minimum: int) -> Iterator[str]:
         """Cautions about sentences left out and sentences drawn more than once."""
-        head = f"segment {self.segment.name}"
+        head = {"segment": self.segment.name}
         reasons = [reason for reason in self.reasons.values() if reason]
         for reason in dict.fromkeys(reasons):
-            yield f"{head}: {counted(reasons.count(reason), 'sentences')} left out for {model}: {reason}"
+            yield CAUTIONS.get("unreadable", n=reasons.count(reason), model=model, reason=reason, **head)
         few = {
             word: draw.usable
             for (_, n), by_word in self.drawn.items()
@@ -119,11 +119,8 @@ class Cut:
         if few:
             word = min(few, key=lambda name: few[name])
             most = max(n for _, n in self.drawn)
-            yield (
-                f"{head}: {of_all(len(few), len(self.words), 'stimuli', 'have')} fewer than {most:,} "
-                f"sentences and {for_one(len(few), 'are')} drawn "
-                f"with replacement, the fewest {few[word]} ({word})"
-            )
+            told = {"n": len(few), "of": len(self.words), "most": most, "fewest": few[word], "word": word}
+            yield CAUTIONS.get("few-sentences", **told, **head)
 
 
 def _root(form: str, word: str) -> int:

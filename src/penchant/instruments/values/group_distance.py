@@ -1,12 +1,4 @@
-"""Which of several groups of people a model is nearer to: its distance from each, and their differences.
-
-The distance of a model from a group is the mean, over statements, of |rating − mean answer|: in points of the scale,
-and 0 only where the two agree on every statement. Two groups are held against the same ratings of the same statements,
-so that their difference is paired; statements (for ratings and both groups alike), respondents of either group and the
-neutral statements are resampled together, and weights of respondents go with them. Distances from few respondents are
-too large where a model agrees with them, by up to √(2/π) of the standard error of their means; so is a difference of
-distances where one group is much smaller than the other. Notes say by how much where it matters.
-"""
+"""How far a model is from several groups of people, and which of two it is nearer to."""
 
 from __future__ import annotations
 
@@ -19,10 +11,9 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.people import People, worth
-from penchant.instruments.values.represented import fewer, from_people, placed, respondents
+from penchant.instruments.values.representativeness import People, fewer, from_people, respondents, worth
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
@@ -48,8 +39,12 @@ _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """The groups of people, every rating of values held against each, and which of two each wording and group of the
-    templates is nearer to. Nothing where the survey has no groups."""
+    """Yield the distances of ratings from groups of people, the mean over statements of |rating − mean answer|, and
+    their differences; nothing where the survey has no groups.
+
+    Statements (for ratings and both groups alike), respondents of either group and neutral statements are resampled
+    together.
+    """
     groups: dict[str, People] = {}
     for i, (name, inside) in enumerate(survey.sides().items()):
         weights = None if survey.weights is None else np.array(survey.weights)[inside]
@@ -62,7 +57,7 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
     for cell in cells.cells.values():
         for value, inside in cells.blocks():
             for estimate in _of_cell(cells, cell, groups, inside & asked, value):
-                own = placed(estimate, estimate.measure, cell.variant, cell.group, value, estimate.by["item"])
+                own = cell.placed(estimate, estimate.measure, value, estimate.by["item"])
                 yield own.noted(fewer(inside & asked, inside))
 
 
@@ -83,7 +78,6 @@ def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]
 
 
 def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]) -> Iterator[Estimate]:
-    """How far every two groups' mean answers lie apart."""
     level = cells.settings.level
     for (first, a), (second, b) in combinations(groups.items(), 2):
         for value, inside in cells.blocks():
@@ -142,13 +136,8 @@ def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDA
 
 
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
-    """The p-value that few statements cannot go below: that of a t test of how far each leans to one group's side.
-
-    |rating − a| − |rating − b| is b − a or a − b wherever the rating is beyond both, so that statements far beyond may
-    have equal gaps, whose sd says nothing of statements elsewhere: of five ratings spread evenly over the scale, with
-    groups at 2.5 and 3.5, a t test of the gaps at .05/24 would reject in 2.4 % of cases where the distances are the
-    same. The leaning, in σ, less that at which the two are equally far, has no such end. It counts by |a − b|.
-    """
+    """The p-value that few statements cannot go below: that of a t test of how far each leans, in σ, to one group's
+    side, counted by how far the groups are apart. Gaps of ratings beyond both groups are equal and have no spread."""
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
     sides = apart * (leaning - scipy.special.ndtri((middle - LOW) / (HIGH - LOW)))
@@ -158,8 +147,8 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """What the choice of respondents adds to a distance, or to a difference of two, where that matters. With √(2/π)·SE
-    = E|error of a group's mean|, |rating − mean| is too large by as much at most, and by that where the two agree."""
+    """The note on what the choice of respondents adds at most to a distance, or to a difference of two, where that
+    matters: √(2/π)·SE, the expected error of a group's mean."""
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:
         ((name, noise),) = added.items()
@@ -176,19 +165,16 @@ def _matters(noise: float, value: float) -> bool:
 
 
 def _counted(group: People) -> Note:
-    """How many they are, with their effective number where they have weights."""
     n = len(group.table)
     return Note("values.group", respondents=n, effective=None if group.weights is None else worth(n, group.weights))
 
 
 def _less(parts: list[Array]) -> Array:
-    """The first of some arrays less the others."""
     gaps: Array = parts[0] - sum(parts[1:], np.zeros_like(parts[0]))
     return gaps
 
 
 def _method(cells: Cells, groups: list[People], k: int) -> Method:
-    """The method of the interval of a distance or a difference of two."""
     over = {"respondents": [len(group.table) for group in groups], "noun": respondents(groups[0].weights)}
     drawn = {"resamples": cells.settings.resamples, "seed": cells.settings.seed}
     return Method("values.bootstrap-of-distance", statements=k, **over, neutral=cells.neutral, **drawn)

@@ -1,0 +1,118 @@
+"""Cautions about the calibration, the ratings and the survey; their words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+import polars as pl
+
+from penchant.counting import of_all
+from penchant.instruments.values.calibration import CORRELATION, CROOKED, NORMALITY, SIGMA
+from penchant.instruments.values.cells import Cells
+from penchant.instruments.values.data import CAUTIONS
+from penchant.instruments.values.estimates import MIRROR_CORRELATION
+from penchant.instruments.values.settings import ValuesSettings
+from penchant.instruments.values.survey import Survey
+from penchant.records import Estimate
+
+WEAK = 0.3
+"""A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+FEW = 30
+"""Fewer neutral statements than this are too few."""
+ONE_WAY = 5
+"""From as many statements on, a caution is issued where agreeing speaks for the value in all of them."""
+MANY = 0.1
+"""The share of a group from which on it is told that respondents are left out for a missing answer."""
+
+
+def value_cautions(
+    items: pl.DataFrame, settings: ValuesSettings, rows: Sequence[Estimate], survey: Survey | None
+) -> Iterator[str]:
+    """Yield cautions about the calibration, the ratings and the survey."""
+    if survey is not None and not survey.synthetic:
+        yield from survey.cautions
+    neutral = Cells(items, settings).neutral
+    if neutral < FEW:
+        yield CAUTIONS.get("few-neutral", n=neutral, few=FEW)
+    weak = [_number(e) for e in rows if e.measure == CORRELATION and not e.value >= WEAK]
+    if weak and settings.line == "origin":
+        yield CAUTIONS.get("weak", cells=weak)
+    bent = [f"{_cell(e)} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
+    if bent:
+        yield CAUTIONS.get("bent", cells=bent)
+    crooked = [_cell(e) for e in rows if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)]
+    if crooked:
+        yield CAUTIONS.get("crooked", cells=crooked, line=settings.line)
+    if settings.method == "span":
+        yield from _unequal(items)
+    astray = [_number(e) for e in rows if e.measure == MIRROR_CORRELATION and e.value < WEAK]
+    if astray:
+        yield CAUTIONS.get("astray", cells=astray)
+    yield from _of_statements(items)
+    if survey is not None:
+        yield from _of_survey(survey)
+        yield from _unanswered(items, survey)
+
+
+def _cell(estimate: Estimate) -> str:
+    return f"{estimate.by['variant']} {estimate.by['group']}"
+
+
+def _number(estimate: Estimate) -> str:
+    return f"{_cell(estimate)} {estimate.value:+.2f}"
+
+
+def _unequal(items: pl.DataFrame) -> Iterator[str]:
+    """A caution about stances of unequal token length: every additional token makes its stance less probable."""
+    lengths = items.group_by(["variant", "group"], maintain_order=True).agg(
+        pl.col("tokens_agree").unique().sort(), pl.col("tokens_disagree").unique().sort()
+    )
+    shown = [
+        f"{variant} {group} {'/'.join(map(str, agree))} and {'/'.join(map(str, disagree))}"
+        for variant, group, agree, disagree in lengths.iter_rows()
+    ]
+    pairs = {tuple(text.rsplit(" ", 3)[1:]) for text in shown}
+    if len(pairs) > 1 or any(a != b for a, b in lengths.select("tokens_agree", "tokens_disagree").iter_rows()):
+        yield CAUTIONS.get("unequal", cells=shown)
+
+
+def _of_statements(items: pl.DataFrame) -> Iterator[str]:
+    means = items.filter(pl.col("kind") == "statement")
+    if (items["kind"] != "negation").all():
+        one_way = means["id"].n_unique() >= ONE_WAY and not means["reversed"].any()
+        yield CAUTIONS.get("acquiescence" if one_way else "unchecked")
+    extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
+    if len(extreme):
+        yield CAUTIONS.get("extreme", n=len(extreme), of=len(means))
+    if lost := means["rating"].null_count():
+        yield CAUTIONS.get("no-spread", n=lost, of=len(means))
+
+
+def _of_survey(survey: Survey) -> Iterator[str]:
+    if survey.synthetic:
+        yield CAUTIONS.get("synthetic", name=survey.name)
+    if survey.absent:
+        yield CAUTIONS.get("absent", ids=survey.absent)
+    if survey.kept < survey.read:
+        yield CAUTIONS.get("left-out", n=survey.read - survey.kept, of=survey.read, why=survey.left_out)
+    if survey.unplaced:
+        lost = sum(not name for name in survey.people or ())
+        yield CAUTIONS.get("unplaced", n=lost, of=survey.kept, levels=survey.unplaced)
+
+
+def _unanswered(items: pl.DataFrame, survey: Survey) -> Iterator[str]:
+    """A caution about values for whose mean many respondents of a group lack an answer."""
+    statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
+    values: Mapping[str, list[str]] = dict(statements.group_by("value", maintain_order=True).agg("id").iter_rows())
+    groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}
+    groups |= {name: survey.answers.filter(inside) for name, inside in survey.sides().items()}
+    shares = []
+    for (group, answers), (value, ids) in product(groups.items(), values.items()):
+        asked = [id_ for id_ in ids if id_ in answers.columns]
+        lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
+        if lost > MANY * len(answers):
+            told = f"{of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})"
+            shares.append((lost / len(answers), f"{told}, of {group} in {value}"))
+    if shares:
+        yield CAUTIONS.get("unanswered", several=len(shares) > 1, least=min(shares)[1], most=max(shares)[1])
