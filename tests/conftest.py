@@ -213,3 +213,11 @@ def machines(_machines: Machines) -> Machines:
     """A cluster with two machines of one processor each."""
     _machines.complete()
     return _machines
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, object], Path]:
+    """Write a file of this name below the temporary directory."""
+    import builders
+
+    return lambda name, content: builders.write(tmp_path / name, content)
