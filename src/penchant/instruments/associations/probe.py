@@ -19,6 +19,7 @@ from penchant.instruments.unknown import told_respelt
 from penchant.models.equivalents import respelt_words
 from penchant.models.load import LanguageModel
 from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")
 """The parameters of every association test, in the order of a signature."""
@@ -128,7 +129,7 @@ def words_of(categories: Iterable[Category]) -> list[str]:
     return list(dict.fromkeys(word for category in categories for part in category.lists() for word in part.words))
 
 
-def respelt(lm: LanguageModel, categories: Iterable[Category]) -> Iterator[str]:
+def respelt(lm: LanguageModel, categories: Iterable[Category]) -> Iterator[Note | str]:
     """Yield the caution about words that a model knows in another spelling."""
     words = words_of(categories)
     yield from told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")
