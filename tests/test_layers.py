@@ -38,7 +38,7 @@ FLOORS = (
 """The floors of the house, lowest first; rooms of one floor do not know each other. The first seven are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 COMMON = (
-    ("parameters", "unknown", "written", "result", "running", "scored", "measures"),
+    ("unknown", "written", "result", "running", "measures"),
     ("fields", "session"),
     ("calling",),
     ("settings",),
@@ -46,7 +46,7 @@ COMMON = (
     ("itemised",),
     ("descriptor", "comparison", "rows"),
     ("registry", "declared"),
-    ("faults", "presentation"),
+    ("presentation",),
 )
 """The modules that instruments have in common, lowest first."""
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())

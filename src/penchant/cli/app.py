@@ -189,7 +189,7 @@ _REPORT = "run again with --debug and report it"
 def _of_an_instrument(error: Exception) -> str:
     if "penchant.instruments.registry" not in sys.modules:
         return ""
-    from penchant.instruments.faults import fault
+    from penchant.instruments.registry import fault
 
     return fault(error)
 

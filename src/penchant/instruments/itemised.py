@@ -8,9 +8,11 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
+from penchant.engine.scores import SentenceScore
 from penchant.instruments.base import Measured, Probe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts
@@ -95,3 +97,17 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         """Return the items that the model of a session knows, and notes that count the others. Raises DataError."""
         noun = self.noun or self.limited
         return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)
+
+
+def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
+    """Return the columns about the sentences of one role: text, tokens, score, and the log-probability of every token,
+    null where it is not scored."""
+    return {
+        role: pl.Series([s.text for s in scores], dtype=pl.String),
+        f"tokens_{role}": pl.Series([s.n for s in scores], dtype=pl.Int32),
+        f"score_{role}": pl.Series([s.score for s in scores], dtype=pl.Float64),
+        f"pieces_{role}": pl.Series([list(s.tokens) for s in scores], dtype=pl.List(pl.String)),
+        f"logprobs_{role}": pl.Series(
+            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in scores], dtype=pl.List(pl.Float32)
+        ),
+    }

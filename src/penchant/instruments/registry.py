@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import TypeVar
 
 import polars as pl
 
-from penchant.errors import MethodError, StudyError, one_of
+from penchant.errors import MethodError, StudyError, one_line, one_of
 from penchant.instruments.base import Probe
 from penchant.instruments.descriptor import Instrument
 from penchant.records import Result
@@ -32,6 +33,7 @@ GROUP = "penchant.instruments"
 FEWEST = 3
 """The fewest checkpoints that make a curve."""
 _OURS = "penchant"
+_HOME = Path(__file__).parents[1]
 AnyOne = TypeVar("AnyOne", bound=Result)
 
 
@@ -85,7 +87,7 @@ def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
 
 def _place(error: Exception) -> str:
     """Where another package went wrong, if it was read at all."""
-    ours = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<frozen")
+    ours = (str(_HOME), str(Path(importlib.__file__).parent), "<frozen")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
     return f" — {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
@@ -269,3 +271,28 @@ def placed(
             scale=scale,
             curve=(curves or {}).get(place),
         )
+
+
+def fault(error: Exception) -> str:
+    """Return one line about an error in the code of another package's instrument, or in ours with what that gave: the
+    instrument, the error, and the function, file and line; "" for any other error."""
+    found = [(name, frame, line) for frame, line in traceback.walk_tb(error.__traceback__) for name in _owners(frame)]
+    if not found:
+        return ""
+    name = found[-1][0]
+    inside = [place for place in found if not Path(place[1].f_code.co_filename).is_relative_to(_HOME)]
+    _, frame, line = (inside or found)[-1]
+    code = frame.f_code
+    names = [owner.f_code.co_name for _, owner, _ in inside or found if not owner.f_code.co_name.startswith("<")]
+    told = one_line(f"{type(error).__name__}: {error}")
+    return f"instrument '{name}': {told} — in {names[-1]}, {code.co_filename}, line {line}"
+
+
+def _owners(frame: FrameType) -> Iterator[str]:
+    """Yield the instrument of another package whose code a frame runs, or whose probe it serves."""
+    for name, described in instruments().items():
+        home, own = described.folder, frame.f_locals.get("self")
+        if not home.is_relative_to(_HOME) and (
+            Path(frame.f_code.co_filename).is_relative_to(home) or isinstance(own, described.probe)
+        ):
+            yield name

@@ -18,11 +18,9 @@ from penchant.engine.scorer import language_model
 from penchant.errors import DataError, place, together
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.fields import CITED, Table, cited_columns, written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.fields import CITED, Columns, Data, Given, Table, cited_columns, default_of, written
+from penchant.instruments.itemised import ItemProbe, score_columns
 from penchant.instruments.measures import Measure, estimates
-from penchant.instruments.parameters import Columns, Data, Given, default_of
-from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import OnUnknown, signed_unknown
 from penchant.records import Estimate

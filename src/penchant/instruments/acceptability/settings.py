@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns
-from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Data, Files, Given, default_of
+from penchant.instruments.fields import CITED, Data, Files, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.report.no_difference import Scale

@@ -11,8 +11,7 @@ from penchant.corpus.occurrences import Bound
 from penchant.corpus.segments import segments
 from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import MethodError
-from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Columns, Data, Given, default_of
+from penchant.instruments.fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.limits import COUNT, LAYERS, PARTITIONS, RESAMPLES
 from penchant.records import Result

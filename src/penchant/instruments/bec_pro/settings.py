@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.bec_pro.data import TamColumns
-from penchant.instruments.fields import CITED, Table
-from penchant.instruments.parameters import Columns, Data, Given, default_of
+from penchant.instruments.fields import CITED, Columns, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from penchant.instruments.cloze.data import SENTENCE, file_of_set
 from penchant.instruments.cloze.rating_tables import FIELDS
-from penchant.instruments.fields import CITED, Table
-from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.fields import CITED, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES

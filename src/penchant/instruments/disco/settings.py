@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from penchant.instruments.fields import CITED, DOCUMENT
-from penchant.instruments.parameters import Data, Given
+from penchant.instruments.fields import CITED, DOCUMENT, Data, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import FILLERS

@@ -9,9 +9,9 @@ import polars as pl
 from penchant.engine.prefixed import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
+from penchant.instruments.itemised import score_columns
 from penchant.instruments.minimal_pairs.credits import NEUTRAL, UNIGRAMS, UNSEEN
 from penchant.instruments.minimal_pairs.formats import PREFIX, ROLES
-from penchant.instruments.scored import score_columns
 from penchant.records import Item
 
 Scores = Sequence[tuple[SentenceScore, SentenceScore]]

@@ -7,13 +7,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from penchant.instruments.fields import CITED, Table, Written
+from penchant.instruments.fields import CITED, Columns, Data, Files, Given, Table, Written, default_of
 from penchant.instruments.minimal_pairs.data import pair_rows
 from penchant.instruments.minimal_pairs.defects import Marks
 from penchant.instruments.minimal_pairs.fixed import GROUPS, fixed
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
 from penchant.instruments.minimal_pairs.human import COLUMNS
-from penchant.instruments.parameters import Columns, Data, Files, Given, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.records import Result

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.fields import CITED, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown import OnUnknown

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from penchant.errors import MethodError
-from penchant.instruments.fields import CITED, Table
-from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.fields import CITED, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.values.calibration import Line

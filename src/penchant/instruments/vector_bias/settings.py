@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
-from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Columns, Data, Given, default_of
+from penchant.instruments.fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.vector_bias.measures import Distance, Measure
 from penchant.limits import RESAMPLES

@@ -14,8 +14,7 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe
-from penchant.instruments.scored import score_columns
+from penchant.instruments.itemised import ItemProbe, score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import signed_unknown
 from penchant.instruments.wino import bias_estimates, gender_estimates

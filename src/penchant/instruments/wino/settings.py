@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Table, Written
-from penchant.instruments.parameters import Columns, Data, Given, default_of
+from penchant.instruments.fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
