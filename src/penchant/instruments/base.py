@@ -67,8 +67,6 @@ class Probe(Settings, ABC, Generic[M]):
 
     drawn: ClassVar[str] = ""
     """The field that names sentences where a study may draw them from its running text instead."""
-    sets_of: ClassVar[tuple[str, ...]] = ()
-    """The folders of other instruments of penchant whose bundled sets it reads too."""
     equivalents: ClassVar[bool] = False
     """A text that a tokenizer does not know in full is read in a canonically equivalent spelling that it knows, rather
     than as it is written."""
@@ -185,8 +183,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @classmethod
     def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
-        """The file or directory of that name in `base`, or the set of that name that comes with the instrument, or with
-        one of those in `sets_of`.
+        """The file or directory of that name in `base`, or the set of that name that comes with the instrument.
 
         Raises DataError naming the places looked in.
         """
@@ -199,8 +196,8 @@ class Probe(Settings, ABC, Generic[M]):
 
     @classmethod
     def set_folders(cls) -> list[Path]:
-        """The folders in which its bundled sets are, its own first."""
-        return [cls.folder() / "sets", *(Path(__file__).parent / other / "sets" for other in cls.sets_of)]
+        """The folders in which its bundled sets are."""
+        return [cls.folder() / "sets"]
 
 
 def beginning(lm: LanguageModel) -> str:

@@ -128,8 +128,14 @@ def test_without_unigrams_and_with_prefixes(zoo: Zoo) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}], "judged before, row 1"),
-        ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "a", "rating": 2, "rater": "x"}], "by x before"),
+        (
+            [{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}],
+            "somebody judges the sentence a second time; the first is in .*row 1",
+        ),
+        (
+            [{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "a", "rating": 2, "rater": "x"}],
+            "x judges the sentence a second time",
+        ),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "b", "rating": 2}], "the rater is missing"),
         ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "holds no judgement"),
         ([{"sentence": "a", "rating": "good"}], "rating"),

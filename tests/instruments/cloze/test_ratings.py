@@ -459,7 +459,7 @@ def test_a_file_name_in_nfd_is_the_same_rater(penchant: Program, first: Path, tm
 
 def test_twice_on_one_line(tmp_path: Path) -> None:
     (tmp_path / "anna.json").write_text(json.dumps([{"sentence": "s1", "word": "dog", "rating": n} for n in (0, 1)]))
-    with pytest.raises(DataError, match=r"anna\.json, line 1: anna rates 'dog' in sentence s1 a second time"):
+    with pytest.raises(DataError, match=r"anna\.json, line 1: anna judges 'dog' in sentence s1 a second time"):
         merge([result()], [tmp_path / "anna.json"], tmp_path / "ratings.csv")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from penchant.errors import DataError, line_noun, place, together
+from penchant.errors import DataError, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
+from penchant.tables.by_rater import ByRater
 from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import SETTINGS, Number, Text
 from penchant.tables.footers import footer
@@ -85,13 +86,6 @@ class JudgedSet:
         return f"<judged sentences {self.name}: {len(self.sentences):,}, {self.raters} raters>"
 
 
-@dataclass(slots=True)
-class _Sentence:
-    place: str
-    line: int
-    ratings: dict[str, float] = field(default_factory=dict)
-
-
 def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     """Read judged sentences. Raises DataError naming file, line and field, with every other mistake in its notes: a bad
     cell, a sentence that one rater judges twice, rows with and without a rater, or no judgement at all."""
@@ -99,7 +93,8 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
     below = footer(read_rows(path), path) if rows else None
     errors += [below] if below is not None else []
-    found: dict[tuple[str, str], _Sentence] = {}
+    places: dict[tuple[str, str], str] = {}
+    judged: ByRater[tuple[str, str]] = ByRater()
     anonymous = {row.rater is None for _, row in rows}
     if len(anonymous) > 1:
         line = next(line for line, row in rows if row.rater is None)
@@ -108,29 +103,22 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     unrated = 0
     for line, row in rows:
         key = row.prefix or "", row.sentence
-        sentence = found.setdefault(key, _Sentence(place(path, line), line))
+        places.setdefault(key, place(path, line))
         if row.rating is None:
             unrated += 1
-        elif (row.rater or "") in sentence.ratings:
-            by = f"by {row.rater} " if row.rater else ""
-            told = f"the sentence is judged {by}before, {line_noun(sentence.line)} {sentence.line}"
-            errors.append(DataError(told, file=path, line=line, hint="" if row.rater else "name who judged: rater"))
-        else:
-            sentence.ratings[row.rater or ""] = row.rating
+        elif again := judged.add(key, row.rater or "", row.rating, path, line, called="the sentence"):
+            errors.append(again)
     if errors:
         raise together(errors)
-    kept = {key: sentence for key, sentence in found.items() if sentence.ratings}
-    if not kept:
+    if not judged.of:
         raise DataError("holds no judgement", file=path, hint=f"the column {columns.rating} has the ratings")
-    numbers = {name: n for n, name in enumerate(sorted({r for s in kept.values() for r in s.ratings}))}
-    sentences = tuple(
-        Judged(str(n), text, prefix, s.place, tuple(sorted((numbers[r], v) for r, v in s.ratings.items())))
-        for n, ((prefix, text), s) in enumerate(kept.items(), 1)
-    )
+    raters, ratings = judged.raters(), judged.numbered()
+    kept = [key for key in places if key in ratings]
+    sentences = tuple(Judged(str(n), key[1], key[0], places[key], ratings[key]) for n, key in enumerate(kept, 1))
     cautions = [_WORDS.get("unrated", n=unrated, of=len(rows))] if unrated else []
-    if lost := len(found) - len(kept):
-        cautions.append(_WORDS.get("left-out", n=lost, of=len(found)))
-    cautions += counted_apart(numbers, "raters")
+    if lost := len(places) - len(kept):
+        cautions.append(_WORDS.get("left-out", n=lost, of=len(places)))
+    cautions += counted_apart(raters, "raters")
     cautions += missing_cautions(((s.sentence, s.place) for s in sentences), "sentences")
-    raters = 0 if "" in numbers else len(numbers)
-    return JudgedSet(stem(path), path, sha256_file(path), sentences, raters, tuple(cautions))
+    named_raters = 0 if "" in raters else len(raters)
+    return JudgedSet(stem(path), path, sha256_file(path), sentences, named_raters, tuple(cautions))

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from penchant.counting import counted
 from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.scale import Point, dates_of_half
+from penchant.tables.by_rater import ByRater
 from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Text
 from penchant.tables.rows import checked_models, read_rows
@@ -83,11 +84,9 @@ def no_sentence(id_: str, path: str | Path, line: int) -> DataError:
     return DataError(told, file=path, line=line, field="sentence", hint=hint)
 
 
-def rated_twice(key: tuple[str, str, str], first: str, path: str | Path, line: int) -> DataError:
-    """Return the error of a word that a rater rates again; `first` is the place of the first rating."""
-    id_, word, rater = key
-    told = f"{rater} rates '{word}' in sentence {id_} a second time"
-    return DataError(told, file=path, line=line, hint=f"the first is in {first}")
+def word_of(sentence: str, word: str) -> str:
+    """Return what errors call a word in a sentence."""
+    return f"'{word}' in sentence {sentence}"
 
 
 def read_ratings(
@@ -99,7 +98,7 @@ def read_ratings(
     the same rater, and for a table without any rating, with every other mistake in its notes."""
     known = None if sentences is None else set(sentences)
     texts = sentences if isinstance(sentences, Mapping) else {}
-    seen: dict[tuple[str, str, str], str] = {}
+    judged: ByRater[tuple[str, str]] = ByRater()
     ratings: list[Rating] = []
     all_errors: list[DataError] = []
     for path in paths:
@@ -110,14 +109,13 @@ def read_ratings(
             continue
         errors += _of_other_texts(rows, texts, path)
         for line, row in rows:
-            key = (row.sentence, row.word, row.rater or "")
+            key, rater = (row.sentence, row.word), row.rater or ""
             if known is not None and row.sentence not in known:
                 errors.append(no_sentence(row.sentence, path, line))
-            elif row.rating is not None and key in seen:
-                errors.append(rated_twice(key, seen[key], path, line))
             elif row.rating is not None:
-                seen[key] = place(path, line)
-                ratings.append(Rating(*key, row.rating, seen[key], row.text))
+                again = judged.add(key, rater, row.rating, path, line, called=word_of(*key))
+                errors += [again] if again else []
+                ratings.append(Rating(*key, rater, row.rating, place(path, line), row.text))
         if rows and not errors and all(row.rating is None for _, row in rows):
             errors.append(DataError(f"holds no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
         all_errors += sorted(errors, key=lambda error: error.line or 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from penchant.counting import counted, of_all
-from penchant.errors import DataError, visible
+from penchant.errors import DataError, place, visible
 from penchant.instruments.cloze.data import GAP, filled
 from penchant.instruments.cloze.rating_tables import (
     FIELDS,
@@ -17,15 +17,16 @@ from penchant.instruments.cloze.rating_tables import (
     Rating,
     ReturnedRow,
     no_sentence,
-    rated_twice,
     rating_columns,
     rating_rows,
+    word_of,
 )
 from penchant.instruments.cloze.scale import TRUTHS
 from penchant.instruments.cloze.valences import folded, is_word
 from penchant.letter_case import WITH_RULES
 from penchant.report.finding import listed
 from penchant.spellings import as_named, canonical
+from penchant.tables.by_rater import ByRater
 from penchant.tables.places import listed as one_or_several
 from penchant.tables.places import suggestion
 from penchant.tables.rows import lacking, read_rows
@@ -68,7 +69,7 @@ def read_sheets(
 ) -> tuple[list[Sheet], list[DataError]]:
     """Return the sheets in some files, and what is wrong with their rows. `texts` are the sentences by id; a row that
     names no rater is by `rater`, else by the name of the file. Raises DataError for a file that is no such table."""
-    places: dict[tuple[str, str, str], str] = {}
+    judged: ByRater[Key] = ByRater()
     sheets, errors = [], []
     for file in files:
         try:
@@ -84,14 +85,13 @@ def read_sheets(
                 wrong.append(mistake)
             elif row.rating is not None:
                 who = canonical(row.rater or rater or file.stem).strip()
-                key = (row.sentence, row.word, who)
-                if key in places:
-                    wrong.append(rated_twice(key, places[key], file, line))
+                key = (row.sentence, row.word)
+                if again := judged.add(key, who, row.rating, file, line, called=word_of(*key)):
+                    wrong.append(again)
                     continue
-                places[key] = f"{file}, line {line}"
                 checked = row.text is not None or row.filled is not None
                 known = texts[row.sentence] if checked else None
-                ratings.append((line, Rating(*key, row.rating, places[key], known)))
+                ratings.append((line, Rating(*key, who, row.rating, place(file, line), known)))
         cells = [row.values.get(column) for row in read_rows(file) for column in rating_columns(read.columns)]
         order = {(row.sentence, row.word): line for line, row in reversed(rows)}
         lines = sorted((line, key) for key, line in order.items())

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
+from penchant.tables.by_rater import ByRater
 from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Number, Text, as_text
 from penchant.tables.rows import checked_models
@@ -110,13 +111,11 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
     reading.require_one_kind(files)
     if reading.errors:
         raise together(reading.errors)
-    names = sorted({rater for judged in reading.values.values() for rater in judged})
-    numbers = {name: number for number, name in enumerate(names)}  # a rater's name stays in the file of judgements
-    of = {
-        key: sorted((numbers[name], value) for name, value in judged.items()) for key, judged in reading.values.items()
-    }
+    names = reading.judged.raters()
     (kind,) = reading.kinds
-    return Judgements(kind, of, tuple(names), (*reading.cautions(), *counted_apart(names, "raters")))
+    return Judgements(
+        kind, reading.judged.numbered(), tuple(names), (*reading.cautions(), *counted_apart(names, "raters"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,11 @@ class _Pairs:
 
 @dataclass(slots=True)
 class _Reading:
-    """Tables being read: judgements by pair and rater, the place of each, and the place where either kind begins."""
+    """Tables being read: judgements by pair and rater, and the place where either kind begins."""
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)
-    values: dict[PairKey, dict[str, float]] = field(default_factory=dict)
-    places: dict[tuple[PairKey, str], str] = field(default_factory=dict)
+    judged: ByRater[PairKey] = field(default_factory=ByRater)
     kinds: dict[Kind, tuple[Path, int]] = field(default_factory=dict)
     rows: int = 0
     halves: int = 0
@@ -173,15 +171,10 @@ class _Reading:
                 told = f"this is not the {role} sentence of pair {row.pair}"
                 self._refuse(told, file, line, role, f"judge the pairs as they are written ({item.place})")
         value = self._value(row, file, line)
-        if value is None:
-            return
-        key = item.labels["dataset"], item.id
-        first = self.places.setdefault((key, row.rater), place(file, line))
-        if row.rater in self.values.setdefault(key, {}):
-            self._refuse(
-                f"{row.rater} judges pair {row.pair} a second time", file, line, "pair", f"the first is in {first}"
-            )
-        self.values[key].setdefault(row.rater, value)
+        if value is not None:
+            key, called = (item.labels["dataset"], item.id), f"pair {row.pair}"
+            again = self.judged.add(key, row.rater, value, file, line, called=called, column="pair")
+            self.errors += [again] if again else []
 
     def _refuse(self, message: str, file: Path, line: int, column: str, hint: str) -> None:
         self.errors.append(DataError(message, file=file, line=line, field=column, hint=hint))
@@ -239,5 +232,5 @@ class _Reading:
             yield _WORDS.get("renamed", n=self.by_texts, of=self.rows)
         for file in (file for file, lacks in self.unchecked.items() if lacks):
             yield _WORDS.get("unchecked", file=file.name)
-        if empty := self.rows - sum(map(len, self.values.values())):
+        if empty := self.rows - sum(map(len, self.judged.of.values())):
             yield _WORDS.get("empty", n=empty, of=self.rows, halves=self.halves)

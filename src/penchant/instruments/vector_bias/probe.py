@@ -40,9 +40,13 @@ class VectorBias(VectorBiasSettings, Probe):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("static",)
-    sets_of: ClassVar[tuple[str, ...]] = ("associations",)
 
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def set_folders(cls) -> list[Path]:
+        """Return the folders in which its bundled sets are: its own, and that of association tests."""
+        return [*super().set_folders(), cls.folder().parent / "associations" / "sets"]
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
         """Return the stimuli, checked and cached. Raises DataError naming file and field."""

@@ -1,0 +1,44 @@
+"""Judgements as tables of them are read: every rater judges an item once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from penchant.errors import DataError, place
+
+K = TypeVar("K")
+
+
+@dataclass(slots=True)
+class ByRater(Generic[K]):
+    """The value that each rater gives to each item, and the place of it."""
+
+    of: dict[K, dict[str, float]] = field(default_factory=dict)
+    places: dict[tuple[K, str], str] = field(default_factory=dict)
+
+    def add(
+        self, item: K, rater: str, value: float, file: str | Path, line: int, *, called: str, column: str = ""
+    ) -> DataError | None:
+        """Keep a judgement; return the error of a rater's second one on the item, which errors name as it is
+        `called`."""
+        values = self.of.setdefault(item, {})
+        if rater in values:
+            hint = f"the first is in {self.places[item, rater]}" + ("" if rater else "; name who judged: rater")
+            told = f"{rater or 'somebody'} judges {called} a second time"
+            return DataError(told, file=file, line=line, field=column or None, hint=hint)
+        values[rater], self.places[item, rater] = value, place(file, line)
+        return None
+
+    def raters(self) -> list[str]:
+        """Return the names of all raters, sorted."""
+        return sorted({rater for values in self.of.values() for rater in values})
+
+    def numbered(self) -> dict[K, tuple[tuple[int, float], ...]]:
+        """Return the judgements of each item by the number of the rater among all: names stay in the tables."""
+        numbers = {name: number for number, name in enumerate(self.raters())}
+        return {
+            item: tuple(sorted((numbers[name], value) for name, value in values.items()))
+            for item, values in self.of.items()
+        }
