@@ -130,11 +130,11 @@ def test_without_unigrams_and_with_prefixes(zoo: Zoo) -> None:
     [
         (
             [{"sentence": "a", "rating": 1}, {"sentence": "a", "rating": 2}],
-            "somebody judges the sentence a second time; the first is in .*row 1",
+            "somebody .* second time",
         ),
         (
             [{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "a", "rating": 2, "rater": "x"}],
-            "x judges the sentence a second time",
+            "x .* second time",
         ),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "b", "rating": 2}], "the rater is missing"),
         ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "holds no judgement"),
