@@ -344,7 +344,7 @@ def test_bad_ratings(write: Write) -> None:
     assert len(read_ratings([unknown])) == 2
     twice = write("r.csv", RATINGS + row + "a,thou,ben,-1\n" + "a,thou,anna,0\n")
     refused(
-        lambda: read_ratings([twice], ["a"]), f"{twice}, line 4", "anna rates 'thou'", "sentence a", f"{twice}, line 2"
+        lambda: read_ratings([twice], ["a"]), f"{twice}, line 4", "anna judges 'thou'", "sentence a", f"{twice}, line 2"
     )
     refused(lambda: read_ratings([first, twice]), f"{twice}, line 2", "a second time", f"{first}, line 2")
     refused(lambda: read_ratings([first, first]), f"{first}, line 2", "a second time")

@@ -352,7 +352,7 @@ BAD_RETURNS: dict[str, tuple[str, list[str]]] = {
     "text of another sentence": (HEAD + f"s2,{TEXTS['s1']},dog,1\n", ["anna.csv, line 2, field 'text'", "sentence s2"]),
     "rated twice": (
         HEAD + "s1,,thou,1\n" + "s2,,He,1\n" + "s1,,thou,1\n",
-        ["anna.csv, line 4", "anna rates 'thou'", "anna.csv, line 2"],
+        ["anna.csv, line 4", "anna judges 'thou'", "anna.csv, line 2"],
     ),
     "contradiction": (
         HEAD + "s1,,thou,1\n" + f"{DOG}0\n",

@@ -72,13 +72,13 @@ def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path
     ]
     found = read_judgements([csv_file(tmp_path / "choices.csv", rows)], pairs)
     assert (found.kind, found.raters) == ("choices", ("Ann", "Zoë"))
-    assert found.of == {("one", "a"): [(0, -1.0), (1, 1.0)], ("two", "b"): [(0, 1.0)]}
+    assert found.of == {("one", "a"): ((0, -1.0), (1, 1.0)), ("two", "b"): ((0, 1.0),)}
     assert found.cautions == ("judgements: 1 of 4 rows is empty and left out",)
 
     text = "pair;rater;rating_good;rating_bad\na;Ann;6,5;2\nc;Ann;1;\nc;Ben;1;3\n"  # as Excel writes in half of Europe
     (tmp_path / "ratings.csv").write_text(text, "utf-8")
     found = read_judgements([tmp_path / "ratings.csv"], pairs)
-    assert (found.kind, found.of) == ("ratings", {("one", "a"): [(0, 4.5)], ("two", "c"): [(1, -2.0)]})
+    assert (found.kind, found.of) == ("ratings", {("one", "a"): ((0, 4.5),), ("two", "c"): ((1, -2.0),)})
     unchecked, empty = found.cautions
     assert empty == "judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out"
     assert unchecked.startswith("judgements: ratings.csv has pairs by their ids alone, so that nothing shows whether")
@@ -94,7 +94,7 @@ def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSe
         {"pair": "c", "rater": "s", "choice": "good", "dataset": "two", "good": two, "bad": "The c sing."},
     ]
     found = read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
-    assert found.of == {("one", "a"): [(0, 1.0), (1, 1.0)], ("two", "c"): [(0, -1.0), (1, 1.0)]}
+    assert found.of == {("one", "a"): ((0, 1.0), (1, 1.0)), ("two", "c"): ((0, -1.0), (1, 1.0))}
     assert found.cautions == (
         "judgements: 3 of 4 rows are of pairs that have another name there, found by their two sentences",
     )
