@@ -57,7 +57,7 @@ def test_rows_and_names_of_persons(write: Callable[..., Path]) -> None:
     header = ("Sent_TM", "Sent_TAM", "Person", "Gender", "Profession")
     she = ("[MASK] is a nurse.", "[MASK] is a [MASK].", "She", "female", "nurse")
     he = ("[MASK] is a nurse.", "[MASK] is a [MASK].", "He", "male", "Nurse")
-    told = read_tam(write(header, she, he, she), TamColumns(), ("female", "male"), {}).cautions
+    told = [*map(str, read_tam(write(header, she, he, she), TamColumns(), ("female", "male"), {}).cautions)]
     assert sum("professions" in each for each in told) == 1 and sum("line 4 as line 2" in each for each in told) == 1
 
 

@@ -28,6 +28,7 @@ from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.templates import SD, SHARE
 from penchant.study.spec import read_study
+from penchant.wording.phrases import Note
 
 Zoo = Callable[[str], Path]
 REAL = SHARED / "bec_pro"
@@ -78,8 +79,10 @@ def test_columns_may_have_other_names_or_be_missing(tmp_path: Path) -> None:
 )
 def test_rows_that_do_not_belong_together_are_left_out_and_named(tmp_path: Path, row: str, told: str) -> None:
     read = read_tam(write(tmp_path, f"{ROWS}{row}\tnurse\twomen\tP is a J.\n"), TamColumns(), BOTH, {})
-    assert len(read.rows) == 4 and "1 of 5 rows is left out" in read.cautions[0]
-    assert told in read.cautions[0] and "line 6" in read.cautions[0]
+    (caution,) = read.cautions
+    assert len(read.rows) == 4 and isinstance(caution, Note) and caution.code == "bec_pro.apart"
+    assert (caution.params["n"], caution.params["of"]) == (1, 5)
+    assert told in caution.params["shown"] and "line 6" in caution.params["shown"]
     with pytest.raises(DataError, match="none of 1 rows can be used"):
         read_tam(write(tmp_path, f"{row}\tnurse\twomen\tP is a J.\n"), TamColumns(), BOTH, {})
 
@@ -98,7 +101,7 @@ def test_genders_and_templates_must_be_there(tmp_path: Path) -> None:
         read_tam(path, TamColumns(), BOTH, {"else": "P is a J."})
     third = ROWS + "[MASK] is a nurse.\t[MASK] is a [MASK].\tThey\tneutral\tnurse\twomen\tP is a J.\n"
     read = read_tam(write(tmp_path, third), TamColumns(), BOTH, {})
-    assert len(read.rows) == 4 and read.cautions == ("1 row of persons of other genders (neutral) is not read",)
+    assert len(read.rows) == 4 and read.cautions == (Note("bec_pro.other-genders", n=1, genders=["neutral"]),)
     with pytest.raises(MethodError, match="two different genders"):
         BecPro(data="x", contrast=["male", "male"])
 
@@ -108,7 +111,8 @@ def test_templates_that_count_as_one_are_paired(tmp_path: Path) -> None:
     rows[1] = rows[1].replace("P is a J.", "Q is a J.")
     path = write(tmp_path, "".join(rows))
     apart = read_tam(path, TamColumns(), BOTH, {}).rows
-    assert "2 of 3 pairs of template and profession" in next(lone(apart))
+    (caution,) = lone(apart)
+    assert caution.code == "bec_pro.alone" and (caution.params["n"], caution.params["of"]) == (2, 3)
     together = read_tam(path, TamColumns(), BOTH, {"Q is a J.": "P is a J."}).rows
     assert not list(lone(together))
 
@@ -310,7 +314,9 @@ def test_the_published_tables_are_read() -> None:
         raw = pl.read_csv(REAL / probe.data, separator="\t")
         faulty = raw.filter(pl.col("Sent_TM").str.count_matches(re.escape("[MASK]")) != 1)
         assert len(faulty) == 5 and len(table.rows) == len(raw) - 5 == 5395  # "lodging [MASK]ager", "[MASK]nährungs…"
-        assert "5 of 5,400 rows are left out" in table.cautions[0] and not list(lone(table.rows))
+        caution = table.cautions[0]
+        assert isinstance(caution, Note) and (caution.params["n"], caution.params["of"]) == (5, 5400)
+        assert not list(lone(table.rows))
         assert {row.sentence for row in table.rows} <= set(raw["Sentence"])
         groups = pl.Series([row.group for row in table.rows]).value_counts()
         assert sorted(groups["count"].to_list()) == [1795, 1800, 1800]

@@ -11,13 +11,14 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from penchant.corpus.slots import Span
-from penchant.counting import counted, first_of, for_one, of_all
+from penchant.counting import first_of
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import read_models, read_rows
+from penchant.wording.phrases import Note
 
 _MASKS = re.compile(rf"{re.escape(GAP)}(?:\s*{re.escape(GAP)})*")
 _SHOWN = 20
@@ -101,7 +102,7 @@ class TamTable:
     """The rows of a table that can be read, and cautions about the others."""
 
     rows: tuple[Masked, ...]
-    cautions: tuple[str, ...]
+    cautions: tuple[Note | str, ...]
 
 
 def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Mapping[str, str]) -> TamTable:
@@ -132,7 +133,12 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
             raise DataError(f"no template is '{name}'", file=path, field="same", hint="copy it from the table")
     kept = tuple(row for row in rows if row.gender in contrast)
     others = [gender for gender in genders if gender not in contrast]
-    cautions = [*_told_refused(refused, len(read)), *_told_others(len(rows) - len(kept), others)]
+    cautions: list[Note | str] = []
+    if refused:
+        shown = first_of(refused, _SHOWN, separator="; ")
+        cautions.append(Note("bec_pro.apart", n=len(refused), of=len(read), shown=shown))
+    if others:
+        cautions.append(Note("bec_pro.other-genders", n=len(rows) - len(kept), genders=others))
     cautions += repeated_rows(((replace(row, id="", place=""), row.place) for row in kept), "rows")
     for noun in ("gender", "profession", "group", "template", "person"):
         cautions += name_cautions((getattr(row, noun) for row in kept), f"{noun}s")
@@ -147,20 +153,6 @@ def _present(path: Path, columns: TamColumns) -> dict[str, str]:
         if optional not in columns.model_fields_set and names[optional] not in present:
             del names[optional]
     return names
-
-
-def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
-    if refused:
-        yield (
-            f"{of_all(len(refused), of, 'rows', 'are')} left out, since their two sentences do not belong together: "
-            f"{first_of(refused, _SHOWN, separator='; ')}"
-        )
-
-
-def _told_others(rows: int, genders: Sequence[str]) -> Iterator[str]:
-    if genders:
-        named = f"of persons of other genders ({', '.join(genders)})"
-        yield f"{counted(rows, 'rows')} {named} {for_one(rows, 'are')} not read"
 
 
 def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Masked:
@@ -201,15 +193,12 @@ def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
     return first, end
 
 
-def lone(rows: Sequence[Masked]) -> Iterator[str]:
-    """A caution about pairs of template and profession that lack a gender, which no contrast has."""
+def lone(rows: Sequence[Masked]) -> Iterator[Note]:
+    """Yield a caution about pairs of template and profession that lack a gender, which no contrast has."""
     genders: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         genders.setdefault(row.cell, set()).add(row.gender)
     lacking = [cell for cell, there in genders.items() if len(there) < 2]
     if lacking:
-        yield (
-            f"{len(lacking)} of {len(genders)} pairs of template and profession have one gender only, and are "
-            f"left out of the contrast, such as '{lacking[0][0]}' with '{lacking[0][1]}': name what they share with "
-            "columns, or same for templates that differ in an article"
-        )
+        template, profession = lacking[0]
+        yield Note("bec_pro.alone", n=len(lacking), of=len(genders), template=template, profession=profession)

@@ -187,14 +187,11 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
     yield share_of_templates(table.astype(np.float64), level=level)
 
 
-def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[str]:
-    """Cautions about persons of unequal length and tokens that reach beyond the person."""
+def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
+    """Yield cautions about persons of unequal length and tokens that reach beyond the person."""
     tokens = [float(items.filter(gender=gender)["tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
-        yield (
-            f"{genders[0]} persons have {tokens[0]:.2f} pieces on average and {genders[1]} ones {tokens[1]:.2f}: "
-            "log-probabilities depend on that, associations hardly"
-        )
+        yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)
     reaching = int(items["reaches"].sum())
     if reaching:
-        yield f"in {reaching:,} of {len(items):,} sentences a token holds the person and something else"
+        yield Note("bec_pro.reaching", n=reaching, of=len(items))

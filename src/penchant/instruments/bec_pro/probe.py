@@ -22,6 +22,7 @@ from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate
+from penchant.wording.phrases import Note
 
 
 class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
@@ -89,6 +90,6 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         """Means and contrasts, by group and template."""
         return tam_estimates(measured.items, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
         """Persons of unequal length, and tokens that reach beyond them."""
         return tam_cautions(measured.items, self.contrast)

@@ -194,11 +194,11 @@ def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
     return float((1 + np.count_nonzero(drawn >= found)) / (1 + draws))
 
 
-def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Cautions about fills that are no words, and about χ² tests that decide otherwise than the exact ones."""
+def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
+    """Yield cautions about fills that are no words, and about χ² tests that decide otherwise than the exact ones."""
     broken, all_fills = int(items["pieces"].list.sum().sum()), int(items["fills"].list.len().sum())
     if broken:
-        yield f"{broken:,} of {all_fills:,} fills are no words but pieces or signs, and count as they are"
+        yield Note("disco.no-words", n=broken, of=all_fills)
     p = {(row.by["template"], row.by["fill"], row.measure): row for row in estimates if row.measure in (CHI2, SHARES)}
     apart = sum(
         _corrected(row) != _corrected(p[template, fill, SHARES])
@@ -206,7 +206,7 @@ def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterat
         if measure == CHI2
     )
     if apart:
-        yield f"the χ² test of {apart} fills decides otherwise than the exact test: see the table of fills"
+        yield Note("disco.exact-disagrees", n=apart)
 
 
 def _corrected(row: Estimate) -> bool:

@@ -24,6 +24,7 @@ from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate
 from penchant.tables.cautions import counted_apart
+from penchant.wording.phrases import Note
 
 
 class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
@@ -118,6 +119,6 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         """Numbers of fills that differ by gender, a template and on average, and the tests of every fill."""
         return disco_estimates(measured.items, self)
 
-    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
         """Fills that are no words, and χ² tests of small expected counts."""
         return disco_cautions(measured.items, estimates)
