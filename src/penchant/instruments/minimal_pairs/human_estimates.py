@@ -149,7 +149,7 @@ class _Judged:
     def estimates(self) -> Iterator[Estimate]:
         """All estimates of the group."""
         everything = np.ones(len(self.votes), dtype=bool)
-        tied = _ties("tied-majorities", self.votes == 0)
+        tied = _ties("minimal_pairs.tied-majorities", self.votes == 0)
         yield self._of("", self._share(self.people, everything), HUMAN_ACCURACY, tied)
         several = len(set(self.labels)) > 1
         grouped = {"clusters": self.labels if several else None, "noun": self.noun if several else "pairs"}
@@ -160,13 +160,16 @@ class _Judged:
             yield self._of("", raw_agreement(counts, level=self.probe.level, noun="pairs"), RAW)
         for how in self.probe.normalisations():
             credit, delta = credits(self.items, how), deltas(self.items, how)
-            ties = _ties("ties-of-model", credit == HALF)
+            ties = _ties("minimal_pairs.ties-of-model", credit == HALF)
             yield self._of(how, self._share(credit, everything), JUDGED_ACCURACY, ties)
             apart = paired_over(credit, self.people, self.labels, self.noun, self.probe)
-            yield self._of(how, apart, MINUS_PEOPLE, tied, _ties("ties-of-model", delta == 0))
+            yield self._of(how, apart, MINUS_PEOPLE, tied, _ties("minimal_pairs.ties-of-model", delta == 0))
             untied = self.votes != 0
             share = self._share((np.sign(delta) * self.votes + 1) / 2, untied, against=HALF)
-            notes = _ties("tied-left-out", ~untied), _ties("ties-of-model", delta[untied] == 0)
+            notes = (
+                _ties("minimal_pairs.tied-left-out", ~untied),
+                _ties("minimal_pairs.ties-of-model", delta[untied] == 0),
+            )
             yield self._of(how, share, AGAINST_MAJORITY, *notes)
             for ranks, measure in CORRELATIONS.items():
                 found = self._correlation(delta, self.judged, ranks=ranks, measure=measure)
@@ -198,7 +201,7 @@ class _Judged:
             for estimate in fixed_share(credit[untied], kept, noun, level, AGAINST_MAJORITY):
                 yield self._of(how, estimate, estimate.measure)
             apart = paired(credits(self.items, how), self.people, self.probe)
-            notes = _ties("tied-majorities", ~untied), _ties("ties-of-model", delta == 0)
+            notes = _ties("minimal_pairs.tied-majorities", ~untied), _ties("minimal_pairs.ties-of-model", delta == 0)
             yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
     def _of(self, how: str, estimate: Estimate, measure: str, *told: Note | None) -> Estimate:
@@ -257,7 +260,7 @@ def _counts(judged: Array) -> NDArray[np.int64]:
 
 def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
     ties = int(np.count_nonzero(tied))
-    return Note(f"minimal_pairs.{code}", ties=ties) if ties else None
+    return Note(code, ties=ties) if ties else None
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
