@@ -31,7 +31,7 @@ from answers import Answer, refused
 from builders import write, write_study
 from given_notes import left_out, told
 from paths import ROOT
-from penchant.errors import MethodError, OutputError
+from penchant.errors import DataError, MethodError, OutputError
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.registry import instruments, references
 from penchant.instruments.running import Run
@@ -909,9 +909,9 @@ def test_cited_each_once_in_order() -> None:
     )
     assert [reference.key for reference in found] == ["holm1979", "nangia2020", "blodgett2021", "kauf2023"]
     assert unmarked("summed [@salazar2020; @holm1979].", REFERENCES) == "summed (Salazar et al. 2020; Holm 1979)."
-    with pytest.raises(KeyError, match="nobody1900"):
+    with pytest.raises(DataError, match="nobody1900"):
         cited(["[@nobody1900]"], REFERENCES)
-    with pytest.raises(KeyError, match="nobody1900"):
+    with pytest.raises(DataError, match="nobody1900"):
         unmarked("[@holm1979; @nobody1900]", REFERENCES)
 
 

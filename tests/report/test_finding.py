@@ -155,7 +155,10 @@ def result(case: Mapping[str, Any], model: str) -> Result:
     items = case.get("items", {})
     ids = [f"i{number}" for number in range(len(next(iter(items.values()), [])))]
     rows = [estimated(row, **case["by"]) for row in case["models"][model]]
-    return Result(signature, pl.DataFrame({"id": ids, **items}), summary_table((each, signature) for each in rows))
+    table = pl.DataFrame({"id": ids, **items})
+    if case["probe"] == "cloze":  # sentences of which nobody rated a word
+        table = table.with_columns(**dict.fromkeys(("words", "raters", "ratings"), pl.lit([], pl.List(pl.String))))
+    return Result(signature, table, summary_table((each, signature) for each in rows))
 
 
 def compared(case: Mapping[str, Any]) -> pl.DataFrame:

@@ -71,7 +71,8 @@ def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str
         if value in known:
             hint = f"write it the other way round, as in {{{value!r}: {keys[0]!r}}}: {hint}"
         return MethodError(f"unknown key {shortened(keys[0])}", where=where, hint=hint)
-    return MethodError(in_words(error), where=where, hint=f"help(penchant.{probe.__name__}) explains every parameter")
+    package = probe.__module__.partition(".")[0]
+    return MethodError(in_words(error), where=where, hint=f"help({package}.{probe.__name__}) explains every parameter")
 
 
 def _keys(annotation: Any) -> list[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from penchant.errors import DataError, one_of
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
@@ -22,7 +24,7 @@ from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
 from penchant.views.rows import At, but
 from penchant.views.section import Views, section
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
-from penchant.wording.templates import Text
+from penchant.wording.templates import Text, document
 
 
 def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
@@ -41,6 +43,22 @@ def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
     )
 
 
+TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes")
+"""The keys of a `text.yaml`."""
+
+
+def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
+    """Raise DataError for a key of a `text.yaml` that nothing reads: those of tables and figures are `usual`."""
+    found = document(file) if file.is_file() else {}
+    prose = ("methods", "limits", "finding")
+    known = {"": TEXTS, "prose": prose, "tables": usual["tables"], "figures": usual["figures"]}
+    for part, keys in known.items():
+        for key in (found.get(part) or {}) if part else found:
+            if key not in keys:
+                field = f"{part}.{key}" if part else key
+                raise DataError("unknown key", file=file, field=field, hint=one_of(key, keys))
+
+
 def _section(probe: type[RowProbe[Any]]) -> Section:
     measures = probe.measures
     views = Views(
@@ -50,16 +68,22 @@ def _section(probe: type[RowProbe[Any]]) -> Section:
         items=_items(probe),
         finding=tuple(spec for measure in measures[:1] for spec in _finding(measure, probe.noun)),
     )
-    return section(views, Text(probe.folder() / "text.yaml", usual=_usual(probe)))
+    file, usual = probe.folder() / "text.yaml", _usual(probe)
+    require_keys(file, usual)
+    return section(views, Text(file, usual=usual))
 
 
 def _slug(measure: Measure) -> str:
     return re.sub(r"[^a-z0-9]+", "-", measure.name.lower()).strip("-")
 
 
-def _form(measure: Measure) -> tuple[str, float]:
-    """Return the format of a measure and what it is multiplied by in print: shares are percentages."""
-    return (".1f", 100) if measure.share and not isinstance(measure, Contrast) else ("+.3f", 1)
+def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
+    """Return how a measure is printed, or a `gap` between two models: shares as percentages, gaps of them as points."""
+    if not measure.share:
+        return Shown("+.3f", noun)
+    if gap or isinstance(measure, Contrast):
+        return Shown("+.1f", noun, " points", 100)
+    return Shown(".1f", noun, "%", 100, null=0.5)
 
 
 def _by(measure: Measure) -> list[Column]:
@@ -67,17 +91,14 @@ def _by(measure: Measure) -> list[Column]:
 
 
 def _table(measure: Measure) -> TableSpec:
-    form, scale = _form(measure)
-    shown = number("value", form, scale=scale)
-    return TableSpec(
-        _slug(measure), At(measure=measure.name), (*_by(measure), model(), count(), shown, p(), adjusted())
-    )
+    shown = _shown(measure, "")
+    columns = (*_by(measure), model(), count(), number("value", shown.form, scale=shown.scale), p(), adjusted())
+    return TableSpec(_slug(measure), At(measure=measure.name), columns)
 
 
 def _compared(measure: Measure) -> TableSpec:
-    _, scale = _form(measure)
-    shown = number("value", "+.1f" if scale == 100 else "+.3f", scale=scale)
-    columns = (pair(), *_by(measure), count(), shown, p(), adjusted())
+    shown = _shown(measure, "", gap=True)
+    columns = (pair(), *_by(measure), count(), number("value", shown.form, scale=shown.scale), p(), adjusted())
     return TableSpec(f"{_slug(measure)}-differences", At(measure=difference(measure.name)), columns, by_model=True)
 
 
@@ -87,12 +108,9 @@ def _figure(measure: Measure) -> Forest:
 
 def _finding(measure: Measure, noun: str) -> Iterator[FindingSpec]:
     whole: dict[str, Any] = {measure.by: ALL} if measure.by else {}
-    form, scale = _form(measure)
-    unit = "%" if scale == 100 else ""
-    shown = Shown(form, noun, unit, scale, null=0.5 if scale == 100 else 0)
-    apart = "50%" if scale == 100 else "0"
+    shown, gap = _shown(measure, noun), _shown(measure, noun, gap=True)
+    apart = "50%" if shown.unit == "%" else "0"
     yield Levels(_slug(measure), At(measure=measure.name, **whole), shown, apart)
-    gap = Shown("+.1f" if scale == 100 else form, noun, " points" if scale == 100 else "", scale)
     yield Differences(f"{_slug(measure)}-differences", At(measure=difference(measure.name), **whole), gap)
     if measure.by:
         at = At(measure=measure.name, **{measure.by: but(ALL)})
@@ -124,7 +142,7 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
     for measure in probe.measures:
         name, title, slug = measure.name, measure.name[:1].upper() + measure.name[1:], _slug(measure)
         by = f" by {measure.by}" if measure.by else ""
-        unit = ", %" if _form(measure)[1] == 100 else ""
+        unit = {"%": ", %", " points": ", points"}.get(_shown(measure, "").unit, "")
         units = plural(measure.clusters) if isinstance(measure, Contrast) and measure.clusters else probe.noun
         heads = {"n": units, "value": f"{name}{unit}"}
         holm = f" Holm's correction over the levels of {measure.by}." if measure.by else ""

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.errors import MethodError, one_of
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, with_holm
 from penchant.stats.inputs import Array, cluster_codes
@@ -113,6 +114,23 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
         first, second = measure.of
         found = (items[f"score_{first}"] - items[f"score_{second}"]).to_numpy()
     return (np.sign(found) + 1) / 2 if measure.share else found
+
+
+def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
+    """Raise MethodError for a column, or with `levels` also a level of one, that a measure names and items lack; the
+    line begins with `where` the measures are."""
+    for measure in measures:
+        of = [measure.of] if isinstance(measure.of, str) else [f"score_{role}" for role in measure.of]
+        between, sides = (measure.between, measure.levels) if isinstance(measure, Contrast) else ("", ())
+        for column in filter(None, (*of, measure.by, measure.clusters, between)):
+            if column not in items.columns:
+                told = f"measure '{measure.name}' names the column '{column}', which items do not have"
+                raise MethodError(told, where=where, hint=one_of(column, items.columns))
+        there = items[between].cast(pl.String).unique().sort().to_list() if between and levels else sides
+        for name in sides:
+            if name not in there:
+                told = f"measure '{measure.name}' contrasts '{name}', which the column '{between}' does not have"
+                raise MethodError(told, where=where, hint=one_of(name, there))
 
 
 def estimates(

@@ -5,6 +5,7 @@ An author names the columns of a row, the sentences that are made of it, and the
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import CITED, Columns, Data, Given, Table, cited_columns, default_of, written
 from penchant.instruments.itemised import ItemProbe, score_columns
-from penchant.instruments.measures import Measure, estimates
+from penchant.instruments.measures import Measure, estimates, require_columns
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import OnUnknown, signed_unknown
 from penchant.records import Estimate
@@ -131,7 +132,8 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
 
     def measure(self, session: Session) -> Measured:
         """Score the sentences of every row."""
-        rows, told = self.known(session, self.asked(session.base))
+        chosen = self.asked(session.base)
+        rows, told = self.known(session, chosen)
         sentences = [self.sentences(row) for _, row in rows]
         names = list(sentences[0])
         session.expect(len(rows), inputs=len(names))
@@ -140,7 +142,10 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         items = pl.DataFrame([row.model_dump() for _, row in rows], infer_schema_length=None)
         for number, name in enumerate(names):
             items = items.with_columns(**score_columns(name, scores[number :: len(names)]))
-        return Measured(self.added(items), told)
+        items = self.added(items)
+        where = f"instrument '{self.name}', {sys.modules[type(self).__module__].__file__}"
+        require_columns(self.measures, items, where, levels=self.limit is None and len(rows) == len(chosen))
+        return Measured(items, told)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Return the measures of the items."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant._version import __version__
-from penchant.errors import DataError
+from penchant.errors import DataError, one_of
 from penchant.wording.templates import listed
 
 _MARK = re.compile(r"\[(?P<keys>@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
@@ -114,15 +114,22 @@ def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
     yield paragraph[at:], "", []
 
 
+def work(key: str, known: Mapping[str, Reference]) -> Reference:
+    """Return the work that a text cites by its key. Raises DataError for an unknown key."""
+    if key not in known:
+        raise DataError(f"has no work '{key}', which a text cites", where="references.bib", hint=one_of(key, known))
+    return known[key]
+
+
 def cited(paragraphs: Iterable[str], known: Mapping[str, Reference]) -> list[Reference]:
-    """Return the works that paragraphs cite, in order of first citation. Raises KeyError for an unknown key."""
+    """Return the works that paragraphs cite, in order of first citation. Raises DataError for an unknown key."""
     found = (key for paragraph in paragraphs for mark in _MARK.finditer(paragraph) for key in _keys(mark))
-    return [known[key] for key in dict.fromkeys(found)]
+    return [work(key, known) for key in dict.fromkeys(found)]
 
 
 def unmarked(text: str, known: Mapping[str, Reference]) -> str:
-    """Return the text with "(Salazar et al. 2020; …)" for its citation marks. Raises KeyError for an unknown key."""
-    return _MARK.sub(lambda mark: f"({'; '.join(known[key].short for key in _keys(mark))})", text)
+    """Return the text with "(Salazar et al. 2020; …)" for its citation marks. Raises DataError for an unknown key."""
+    return _MARK.sub(lambda mark: f"({'; '.join(work(key, known).short for key in _keys(mark))})", text)
 
 
 @cache

@@ -26,9 +26,9 @@ from penchant.wording.templates import Text
 class Views:
     """The views of an instrument.
 
-    `facts` are what its texts may name besides `signature` (of the first result), `items` (all, each once) and
-    `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison), and what
-    `compared_facts` adds.
+    `facts` are what its texts may name besides `signature` and `settings` (of the first result), `items` (all, each
+    once) and `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison),
+    and what `compared_facts` adds.
     """
 
     tables: tuple[TableSpec, ...]
@@ -42,7 +42,8 @@ class Views:
     def words(self, text: Text, results: Sequence[Result]) -> Text:
         """Return a text that knows the facts of some results."""
         items = every_item(results)
-        return text.given(signature=results[0].signature, items=items, results=results, **self.facts(results))
+        signature, settings = results[0].signature, results[0].settings
+        return text.given(signature=signature, settings=settings, items=items, results=results, **self.facts(results))
 
 
 def section(views: Views, text: Text) -> Section:

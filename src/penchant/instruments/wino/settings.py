@@ -50,7 +50,7 @@ class PronounSettings(Settings):
 
 
 Paths = str | Annotated[list[str], Field(min_length=1)]
-_List = Given[str | None, Data | None]
+_Files = Given[str | None, Data | None]
 
 
 class WinoBiasSettings(PronounSettings):
@@ -66,10 +66,10 @@ class WinoBiasSettings(PronounSettings):
     """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
     are read; or the files themselves, whose names say pro or anti, and type1 or type2; or a table of pairs with the
     columns pro, anti and, if there are both, type."""
-    male_occupations: Annotated[_List, CITED, Table((OCCUPATION,))] = default_of(default=None)
+    male_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
     """A list of occupations with a male stereotype, one a line, or a table with the column occupation, against which
     the pairs are checked. Default: male_occupations.txt in the folder of the data, where it is there."""
-    female_occupations: Annotated[_List, CITED, Table((OCCUPATION,))] = default_of(default=None)
+    female_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
     """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
 
 
