@@ -42,8 +42,9 @@ class Views:
     def words(self, text: Text, results: Sequence[Result]) -> Text:
         """Return a text that knows the facts of some results."""
         items = every_item(results)
-        signature, settings = results[0].signature, results[0].settings
-        return text.given(signature=signature, settings=settings, items=items, results=results, **self.facts(results))
+        first = results[0]
+        usual = {"signature": first.signature, "settings": first.settings, "items": items, "results": results}
+        return text.given(**{**usual, **self.facts(results)})
 
 
 def section(views: Views, text: Text) -> Section:
