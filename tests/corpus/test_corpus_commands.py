@@ -138,6 +138,8 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
         (("--segments", "9,long"), ("'long' is no segment by bin",)),
         (("--segments", "25,9"), ("the bin 9 cannot follow 1–25",)),
         (("--segments", ""), ("'' is no segment by bin",)),
+        (("--segments", "0"), ("0 is no segment: ",)),
+        (("--segments", "-3"), ("'-3' is no segment by bin",)),
         (("--layout", "lines"), ("unknown layout 'lines'", "paragraphs, sentences, wrapped")),
         (("--duplicates", "some"), ("unknown duplicates 'some'", "near, exact, keep")),
         (("--per-word", "0"), ("--per-word",)),

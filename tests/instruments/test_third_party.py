@@ -82,6 +82,7 @@ def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry.forget()
 
 
+CONTRAST = '__import__("penchant.instrument").instrument.Contrast("m", "score_first", "kind", ("copula", "man"))'
 MISTAKES = {
     "list": ('return {"first"', 'return [0]  # {"first"', "in texts_of, "),
     "key": ("before, first, second, after = _VARIANTS", 'before, first, second, after = {}["x"]  # ', "in sentences, "),
@@ -89,6 +90,7 @@ MISTAKES = {
     "column": ('by="kind"', 'by="sort"', "'sort'"),
     "level": ("Mean(", 'Mean("m", "nothing"), Mean(', "'nothing'"),
     "type": ("row = VariantRow", "row = 3", "broken_type/__init__.py, line "),
+    "side": ("measures = (", f"measures = ({CONTRAST}, ", "contrasts 'man'"),
     "words": ("title: Variants", "titel: Variants", "text.yaml, field 'titel'"),
     "text": ("title: Variants", "title: Variants\nquestions: {", "text.yaml"),
     "fact": ("items|length", "itemz|length", "text.yaml, field 'prose.methods': 'itemz' is undefined"),

@@ -278,8 +278,8 @@ def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
 
 
 def _without_near(rows: pl.DataFrame, per_word: int, near: NDArray[np.int64]) -> list[bool]:
-    """Which rows of a word belong to its samples, `per_word` of each cell, without near duplicates of those before.
-    Adds to the count of these by cell."""
+    """Return the rows of a word that belong to its samples, `per_word` of each cell, without near duplicates of those
+    before, whose count by cell grows."""
     seen = NearDuplicates()
     possible = _possible(rows, seen)
     is_new: dict[str, bool] = {}

@@ -15,7 +15,7 @@ from penchant.corpus.workers import in_order
 
 Found = TypeVar("Found")
 Search = Callable[[Units], Found]
-"""What is done with the lines of each block."""
+"""A reader of the lines of each block."""
 Progress = Callable[[float, float], None]
 """Called with the bytes read since the last call, and the total."""
 
@@ -70,7 +70,7 @@ class _Task(NamedTuple):
 
 
 class _Part(NamedTuple, Generic[Found]):
-    """What was found in a block, which comes without its data, as do its lines without their text."""
+    """The findings in a block, which comes without its data, as do its lines without their text."""
 
     block: Block
     lines: Units

@@ -1,4 +1,4 @@
-"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads."""
+"""Counts of a model's tokens in running text: the tables that `penchant.engine.unigrams` reads."""
 
 from __future__ import annotations
 

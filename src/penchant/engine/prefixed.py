@@ -17,7 +17,7 @@ from penchant.models.tokenizer import Encoding
 Prefixed = tuple[str, str, str]
 """A prefix, the text after it, and the place that errors name."""
 Later = Literal["masked", "left out"]
-"""What stands in the place of the pieces of a word that are still to be filled in."""
+"""The mark in the place of the pieces of a word that are still to be filled in."""
 
 
 class PrefixScorer(SentenceScorer):

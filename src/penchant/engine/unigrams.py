@@ -1,4 +1,4 @@
-"""How frequent a model's tokens are in a text: unigrams, whose probabilities SLOR takes off."""
+"""Frequencies of a model's tokens in a text: unigrams, whose probabilities SLOR takes off."""
 
 from __future__ import annotations
 

@@ -23,13 +23,13 @@ K = TypeVar("K")
 G = TypeVar("G")
 
 File: TypeAlias = str | Path
-"""What a call gives where one file is read."""
+"""The argument of a call that names one file."""
 Files: TypeAlias = str | Path | Iterable[str | Path]
-"""What a call gives where files are read."""
+"""The argument of a call that names files."""
 Data: TypeAlias = str | Path | pl.LazyFrame | Iterable[Any]
-"""What a call gives where files or tables are read: names, a frame of polars or pandas, rows, or columns."""
+"""The argument of a call for files or tables: names, a frame of polars or pandas, rows, or columns."""
 Columns: TypeAlias = Mapping[str, str]
-"""What columns are called, by field."""
+"""The names of columns, by field."""
 
 if TYPE_CHECKING:
 

@@ -13,6 +13,7 @@ from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MethodError
 from penchant.instruments.running import Run
 from penchant.models.load import LanguageModel
+from penchant.vectors.static import StaticVectors
 
 
 @dataclass(slots=True)
@@ -76,6 +77,14 @@ class Session:
         if self.run.cache is not None:
             return self.run.cache.with_suffix(".vectors")
         return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+
+
+def require_static(probe: str, model: object) -> StaticVectors:
+    """Return a model as static word vectors. Raises MethodError for any other."""
+    if not isinstance(model, StaticVectors):
+        name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
+        raise MethodError(f"{probe} reads static word vectors and {name} is {kind}", hint="use seat or ceat")
+    return model
 
 
 def require_masked(probe: str, model: object, hint: str = "") -> LanguageModel:

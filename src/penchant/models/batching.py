@@ -1,4 +1,4 @@
-"""Whether the answers of a model depend on the rows and the padding beside a text, and on what is behind a token."""
+"""Dependence of a model's answers on the rows and the padding beside a text, and on what is behind a token."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """Whether the head is applied to gathered states."""
+        """Return whether the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property

@@ -1,4 +1,4 @@
-"""What can be known of a model before its weights are read."""
+"""The outline of a model: what is known before its weights are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the weights of a model go: to one device, or spread over the cards of this machine."""
+"""Placement of the weights of a model: to one device, or spread over the cards of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the owner sees: progress, agreement as it grows, disputed items, and tables to take away."""
+"""The owner's summary: progress, agreement as it grows, disputed items, and tables to take away."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the owner adds to a task."""
+    """The owner's additions to a task."""
 
     instructions: Path | None = None
     practice: Path | None = None

@@ -1,4 +1,4 @@
-"""How intervals and tests were made, in words, from the methods that every estimate carries."""
+"""The making of intervals and tests in words, from the methods that every estimate carries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a difference a test could have detected, and whether a smaller one was shown (Schuirmann 1987)."""
+"""The smallest difference that a test could have detected, and equivalence within a bound (Schuirmann 1987)."""
 
 from __future__ import annotations
 

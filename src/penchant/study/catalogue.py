@@ -1,4 +1,4 @@
-"""What `penchant list`, `penchant schema` and `penchant init` know, public sets of data among it."""
+"""The catalogue behind `penchant list`, `penchant schema` and `penchant init`, public sets of data among it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PublicSet(BaseModel):
     licence: Text
     """As the publisher states it; where another says so, who."""
     redistribution: Literal["allowed", "non-commercial", "unclear"]
-    """Whether the licence lets others pass it on."""
+    """The right of others to pass it on, by its licence."""
     url: Annotated[str, Field(pattern=r"^https://\S+$")]
     """The publisher's repository or page."""
     read_as: Text

@@ -1,4 +1,4 @@
-"""What changed since a study was begun: data, text, models or results."""
+"""Changes since a study was begun: data, text, models or results."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """What changed since the models that are restored were measured, and touches their results."""
+    """Return what changed since the models that are restored were measured, and touches their results."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),

@@ -231,7 +231,7 @@ def _marks(text: str) -> Counter[str]:
 
 
 def _vectors(model: LanguageModel) -> Finding:
-    """Whether the hidden vectors of all layers are numbers."""
+    """Check that the hidden vectors of all layers are numbers."""
     layers = tuple(model.network.readable)
     try:
         list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
@@ -243,7 +243,7 @@ def _vectors(model: LanguageModel) -> Finding:
 
 
 def _padding(model: LanguageModel) -> Finding:
-    """Whether a score stays what it is when the sentence is padded."""
+    """Check that a score stays what it is when the sentence is padded."""
     try:
         alone = [next(Scorer(model, batch_tokens=1).score([(text, "")])).score for text in SAMPLE]
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]

@@ -1,4 +1,4 @@
-"""Whether the models of a study are there and fit its probes, from what is known without weights."""
+"""Checks that the models of a study are there and fit its probes, from what is known without weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a token's log-probability depends on the batch that it is computed in."""
+"""Dependence of a token's log-probability on the batch that it is computed in."""
 
 from __future__ import annotations
 

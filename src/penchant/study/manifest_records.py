@@ -63,7 +63,7 @@ class ClusterRecord(_Record):
     """The machines of a cluster, and what went wrong on them and was done again."""
 
     on: str
-    """What was joined: "ray" for Ray on this machine alone, else an address."""
+    """The cluster that was joined: "ray" for Ray on this machine alone, else an address."""
     ray: str
     """The version of Ray."""
     nodes: dict[str, str]

@@ -1,4 +1,4 @@
-"""How a study begins or goes on in a directory: the lock on it, its manifest, and the models archived or restored."""
+"""A study begun or continued in a directory: the lock on it, its manifest, and the models archived or restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study makes of its running text before it measures: sentences for probes, and word vectors."""
+"""Preparation of a study's running text before it measures: sentences for probes, and word vectors."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What to make for a study, and where. `models` are all the study names, `base` where data are looked up."""
+    """The sentences and vectors to make for a study, of all its `models`; `base` is where data are looked up."""
 
     corpus: Corpus
     vectors: Mapping[str, Vectors]

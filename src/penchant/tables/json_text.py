@@ -41,7 +41,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=without_repeats())
 
 
 def end_of_space(text: str, start: int) -> int:
-    """Where the white space from `start` on ends."""
+    """Return where the white space from `start` on ends."""
     match = _SPACE.match(text, start)
     return match.end() if match else start
 

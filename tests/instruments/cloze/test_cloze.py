@@ -613,6 +613,22 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
         assert Signature.parse(row["signature"]) == found.signature
 
 
+def test_the_order_of_the_sentences_does_not_matter(
+    zoo: Zoo, tmp_path: Path, data: Path, lexicon: dict[str, float]
+) -> None:
+    rows = [line.split(",") for line in (data / "sentences.csv").read_text("utf-8").splitlines()[1:]]
+    random.Random(1).shuffle(rows)
+    shuffled = write_set(tmp_path / "shuffled", rows, lexicon=lexicon)
+    lm = language_model(zoo("bert"))
+    one, other = (cloze(place, moved_share=0.3).run(lm) for place in (data, shuffled))
+    assert one.items["id"].to_list() != other.items["id"].to_list()
+    keys = ["group", "measure"]
+    a, b = one.summary.sort(keys), other.summary.sort(keys)
+    assert a.select(*keys, "n", "method", "notes").equals(b.select(*keys, "n", "method", "notes"))
+    for column in ("value", "low", "high"):
+        np.testing.assert_allclose(a[column], b[column], atol=1e-6)
+
+
 def test_one_group_has_no_second_row_for_all() -> None:
     found = result(items([("only", 1, [("a", p, 1.0)]) for p in (0.2, 0.4, 0.5)]))
     assert set(found.summary["group"]) == {"only"}

@@ -490,8 +490,11 @@ STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.ya
     ("where", "text", "told"),
     [
         ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "set.yaml, templates.0.agree: the stance"),
+        ("set/set.yaml", "statments: s.csv", "set.yaml, statments: unknown key"),
         ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
+        ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
         ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': an answer lies between 1 and 5"),
+        ("s.yaml", "file: a.csv\nscales: [1, 7]", "s.yaml, scales: unknown key"),
         ("study.yaml", STUDY.replace("set", "sett"), "did you mean set?"),
         ("study.yaml", STUDY.replace("s.yaml", "t.yaml"), "t.yaml: no such file"),
         ("study.yaml", STUDY.replace("survey: s.yaml", "method: pll"), "probes.0.values.method: input should be"),

@@ -32,7 +32,7 @@ from penchant.wording.phrases import Method, Note, present
 
 BETA, GAMMA = "β", "γ"
 _WIDE = Note("wide")
-"""What is said beside an interval (docs/validity.md)."""
+"""The note beside an interval (docs/validity.md)."""
 FEWEST = 12
 """The fewest sentences that β and γ are fitted to."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}

@@ -190,7 +190,7 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
 
 
 def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
-    """What CEAT's items hold of every combination."""
+    """Return what CEAT's items hold of every combination."""
     for key, items in result.items.group_by(keys, maintain_order=True):
         words = [items.filter(pl.col("side") == side)["word"].to_list() for side in "XYAB"]
         s = np.array(items[BY_SAMPLE].drop_nulls().to_list(), dtype=np.float64).T

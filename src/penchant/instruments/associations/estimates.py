@@ -309,8 +309,8 @@ def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM
 
 
 def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
-    """What tells the stimuli of a set apart, each given as word and sentence: the word where the unit is "word", else
-    word and sentence, with a number where the same stand there again."""
+    """Return the names of stimuli, given as word and sentence: words where the unit is "word", else word and sentence,
+    with a number where the same stand there again."""
     seen: Counter[tuple[str, str]] = Counter()
     names: list[Name] = []
     for key in part:

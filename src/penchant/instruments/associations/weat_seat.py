@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from penchant.corpus.stimuli import Category, WordList
 from penchant.counting import first_of
-from penchant.errors import MethodError
 from penchant.instruments.associations.control import Placed, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,
@@ -35,7 +34,7 @@ from penchant.instruments.associations.sampled_effects import Sides
 from penchant.instruments.associations.settings import AssociationSettings, SEATSettings, WEATSettings
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.result import Result
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_static
 from penchant.instruments.unknown import told_respelt
 from penchant.letter_case import lowered
 from penchant.records import Estimate, Signature
@@ -85,7 +84,7 @@ class WEAT(WEATSettings, Association[Tables]):
 
     def settle(self, model: Model) -> Self:
         """Return the probe with `case` decided. Raises MethodError for a model without static word vectors."""
-        vectors = self._vectors(model)
+        vectors = require_static(self.name, model)
         lower = self.case == "lower" or (
             self.case == "auto" and not any(word != word.lower() for word in vectors.words)
         )
@@ -93,7 +92,7 @@ class WEAT(WEATSettings, Association[Tables]):
 
     def measure(self, session: Session) -> Tables:
         """Look up the vectors of every stimulus."""
-        model, categories = self._vectors(session.model), self.chosen(session.base)
+        model, categories = require_static(self.name, session.model), self.chosen(session.base)
         session.expect(len(categories))
         lower, language = self.case == "lower", self.stimuli(session.base).language
         words = words_of(categories)
@@ -119,12 +118,6 @@ class WEAT(WEATSettings, Association[Tables]):
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """Return an effect size for every category, and those beyond a control."""
         return _estimates(measured, self)
-
-    def _vectors(self, model: object) -> StaticVectors:
-        if not isinstance(model, StaticVectors):
-            name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
-            raise MethodError(f"weat reads static word vectors and {name} is {kind}", hint="use seat or ceat")
-        return model
 
 
 class SEAT(SEATSettings, Association[Tables]):

@@ -1,4 +1,4 @@
-"""Who rated: how far the raters agree, and means of β and δ with each of them left out."""
+"""Agreement of raters, and means of β and δ with each of them left out."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Who rated words: the number of `words`, how many each rater judged (`each`), how many words so many raters judged
-    (`by`), the effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`)."""
+    """Counts of ratings: the number of `words`, how many each rater judged (`each`), how many words so many raters
+    judged (`by`), the effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`)."""
 
     words: int
     each: Mapping[int, int]

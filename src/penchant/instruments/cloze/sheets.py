@@ -35,7 +35,7 @@ TEXT, FILLED = "text", "filled"
 """The columns of the sentence and of the sentence with the word in its gap, by which rows are checked."""
 _OPTIONS = {"sentence": "--sentence", "word": "--word", "rater": "--rater-column", "rating": "--rating"}
 _LOOKED_AT = 200
-"""How many rows of a sheet are looked at to see what its columns hold."""
+"""The rows of a sheet that are looked at to see what its columns hold."""
 _NAMING = "name the column that holds it, as in --FIELD NAME"
 _ALIKE = 20
 """From so many rows on that are wrong alike, and are half of the sheet or more, one line stands for all; from `_FEW` on

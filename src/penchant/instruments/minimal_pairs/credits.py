@@ -1,4 +1,4 @@
-"""What scored pairs count: differences of scores, credits, their means, and differences of two credits."""
+"""Credits of scored pairs: differences of scores, their signs, means, and differences of two credits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.wording.phrases import Method
 
 Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
-"""What only data sets of stereotypes have."""
+"""Columns that only data sets of stereotypes have."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
 """The columns, by role, of the log-probability of the scored tokens as unigrams, and of how many were never counted."""
 NEUTRAL = "neutral"
@@ -54,7 +54,7 @@ def preferences(items: pl.DataFrame, how: str) -> Credits:
 
 
 def credits(items: pl.DataFrame, how: str) -> Credits:
-    """What each pair counts: its preference, but at a tie what the column `TIE` says, if there is one."""
+    """Return the credit of each pair: its preference, but at a tie what the column `TIE` says, if there is one."""
     values = preferences(items, how)
     if TIE not in items.columns:
         return values
@@ -69,7 +69,7 @@ def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
 
 
 def pair_of(dataset: str, result: Result) -> tuple[str, str]:
-    """What the sentences A and U are in a data set: of stereotypes none is acceptable."""
+    """Return what the sentences A and U are called in a data set: of stereotypes none is acceptable."""
     if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"
     more, less = "more stereotypical", "less stereotypical"
@@ -110,7 +110,7 @@ def stereotyped(frame: pl.DataFrame) -> list[str]:
 
 
 def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
-    """Whether a data set of such a table is of stereotypes."""
+    """Return whether a data set of such a table is of stereotypes."""
     return name in stereotyped(frame)
 
 

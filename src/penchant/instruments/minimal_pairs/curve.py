@@ -213,7 +213,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """How many steps come before the change in each row of `sums` (credits by step, of so many items)."""
+    """Return the number of steps before the change in each row of `sums` (credits by step, of so many items)."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)

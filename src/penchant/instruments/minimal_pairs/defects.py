@@ -1,4 +1,4 @@
-"""What may be wrong with minimal pairs as they were read: marks of acceptability before one sentence of a pair alone,
+"""Defects of minimal pairs as they were read: marks of acceptability before one sentence of a pair alone,
 which are refused or taken out, and cautions for a user to decide about."""
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _stripped(item: Item, sides: Sides) -> Item:
 
 
 def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
-    """How many sentences of each side have a mark, and the first lines; empty where none has."""
+    """Return how many sentences of each side have a mark, and the first lines; empty where none has."""
     parts = []
     for number, role in enumerate(ROLES):
         lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]

@@ -130,7 +130,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Whether `penchant pairs` made a file of pairs that do not have the column."""
+    """Return whether `penchant pairs` made a file of pairs that do not have the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:

@@ -264,7 +264,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Why pairs have too few differences, or are too few, for a correlation; None where they have one."""
+    """Return the note on pairs that have too few differences, or are too few, for a correlation, if so."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}

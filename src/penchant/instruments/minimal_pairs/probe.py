@@ -227,7 +227,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """What people judged of the pairs, cached; None where no table is named. Raises DataError with the place."""
+        """Return people's judgements of the pairs, cached; None where no table is named. Raises DataError."""
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))

@@ -249,7 +249,7 @@ def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> 
 
 
 def single(context: str) -> bool:
-    """Whether a context has one blank only."""
+    """Return whether a context has one blank only."""
     return context.count(BLANK) == 1
 
 

@@ -34,7 +34,7 @@ BOTH = "both"
 OVERALL, BIAS_TYPE, TARGET = "overall", "bias type", "target"
 """What a group is."""
 OVER_TERMS, OVER_CLUSTERS = "over terms", "over clusters"
-"""What a mean is over: as published, target terms count alike; or clusters do."""
+"""The units of a mean: as published, target terms count alike; or clusters do."""
 LENGTHS = {"s=a": 0, "s>a": 1, "s<a": -1}
 """Which of the stereotype (s) and the anti-stereotype (a) has more tokens, by the sign of the difference."""
 COMPARED = ("stereotype and anti-stereotype", "stereotype and unrelated", "anti-stereotype and unrelated")

@@ -34,7 +34,7 @@ WIDEST = 2.0
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
 RATING = "rating"
 RATINGS = "ratings"
-"""What `DIFFERENCE` is a difference of."""
+"""The measure that `DIFFERENCE` is a difference of."""
 WORDINGS = "difference of ratings between wordings"
 """Of one wording minus another, each averaged over the groups."""
 MIRROR_DISTANCE = "distance from the mirrored negation"

@@ -1,4 +1,4 @@
-"""How far a model is from several groups of people, and which of two it is nearer to."""
+"""Distances of a model from several groups of people, and which of two it is nearer to."""
 
 from __future__ import annotations
 

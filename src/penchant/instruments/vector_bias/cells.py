@@ -30,7 +30,7 @@ from penchant.wording.phrases import Note, Notes
 
 SIDES = ("X", "Y", "A", "B")
 NUMBERS = ("rnd", "cosine_x", "cosine_y", "ripa", "distance_a", "distance_b", "probability_b")
-"""What a word says under the measures: the first four of attributes, the others of targets."""
+"""The columns of a word under the measures: the first four of attributes, the others of targets."""
 _OF = {
     "rnd": ("rnd",),
     "ect": ("cosine_x", "cosine_y"),

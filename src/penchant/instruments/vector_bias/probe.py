@@ -13,10 +13,10 @@ from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_static
 from penchant.instruments.unknown import told_respelt
 from penchant.instruments.vector_bias.cells import SIDES, cells, with_numbers
 from penchant.instruments.vector_bias.estimates import estimates, family, lost_words
@@ -116,7 +116,7 @@ class VectorBias(VectorBiasSettings, Probe):
 
     def settle(self, model: Model) -> Self:
         """Return the probe with `case` decided. Raises MethodError for a model without static word vectors."""
-        vectors = self._vectors(model)
+        vectors = require_static(self.name, model)
         lower = self.case == "lower" or (
             self.case == "auto" and not any(word != word.lower() for word in vectors.words)
         )
@@ -134,7 +134,7 @@ class VectorBias(VectorBiasSettings, Probe):
 
     def measure(self, session: Session) -> Measured:
         """Look up the vector of every stimulus."""
-        model, categories = self._vectors(session.model), self.chosen(session.base)
+        model, categories = require_static(self.name, session.model), self.chosen(session.base)
         session.expect(len(categories))
         rows = []
         words = dict.fromkeys(word for c in categories for part in c.lists() for word in part.words)
@@ -178,12 +178,6 @@ class VectorBias(VectorBiasSettings, Probe):
         the union of both sets apart."""
         made = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
         return with_holm(made, family)
-
-    def _vectors(self, model: object) -> StaticVectors:
-        if not isinstance(model, StaticVectors):
-            name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
-            raise MethodError(f"{self.name} reads static word vectors and {name} is {kind}", hint="use seat or ceat")
-        return model
 
 
 def _only(part: WordList, places: Sequence[int]) -> WordList:

@@ -33,7 +33,7 @@ from penchant.wording.phrases import Note
 
 
 class Read(Protocol):
-    """What the probes read: items, and what must be said of them."""
+    """A set of items, and cautions about them."""
 
     @property
     def items(self) -> Sequence[Item]:
@@ -41,7 +41,7 @@ class Read(Protocol):
 
     @property
     def cautions(self) -> Sequence[str]:
-        """What must be said of them."""
+        """The cautions."""
 
 
 D = TypeVar("D", bound=Read)
@@ -52,7 +52,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
     text."""
 
     pairs: ClassVar[bool] = False
-    """Whether sentences are compared two at a time, which methods such as pll-shared need."""
+    """True where sentences are compared two at a time, which methods such as pll-shared need."""
     roles: ClassVar[tuple[str, ...]]
 
     def items(self, read: D) -> Sequence[Item]:
