@@ -20,7 +20,7 @@ from penchant.counting import counted
 from penchant.errors import ModelError, ModelWarning
 from penchant.models.load import load
 from penchant.reading import saved_as_utf8, words_read_as
-from penchant.vectors import beginning, static
+from penchant.vectors import sniffing, static
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 # No-break space, line and paragraph separators, combining signs, and words that are numbers.
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of one line and blocks smaller than one, so that every boundary is crossed."""
     monkeypatch.setattr(static, "_BLOCK", 7)
-    monkeypatch.setattr(beginning, "_SAMPLE", 180)
+    monkeypatch.setattr(sniffing, "_SAMPLE", 180)
 
 
 def matrix_for(words: list[str], dimension: int = 6, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -528,8 +528,8 @@ def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path)
 def test_the_beginning_tells_what_is_no_file_of_vectors(tmp_path: Path, content: bytes, told: str) -> None:
     path = write(tmp_path / "words.vec", content)
     if not told:
-        beginning.begins_as_vectors(path)
+        sniffing.begins_as_vectors(path)
         return
-    for read in (beginning.begins_as_vectors, load_vectors):
+    for read in (sniffing.begins_as_vectors, load_vectors):
         with pytest.raises(ModelError, match=told):
             read(path)

@@ -39,7 +39,7 @@ from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
 from penchant.progress import waiting
 from penchant.reading import is_file
-from penchant.vectors.beginning import refuse_stranger
+from penchant.vectors.sniffing import refuse_stranger
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 if TYPE_CHECKING:

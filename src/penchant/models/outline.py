@@ -17,7 +17,7 @@ from penchant.models.load import LanguageModel, names_vectors
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
-from penchant.vectors.beginning import begins_as_vectors
+from penchant.vectors.sniffing import begins_as_vectors
 
 if TYPE_CHECKING:
     from penchant.models.network import Network

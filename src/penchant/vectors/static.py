@@ -24,7 +24,7 @@ from penchant.counting import counted, first_of, for_one
 from penchant.errors import DataError, ModelError
 from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8, words_read_as
 from penchant.spellings import Spelled
-from penchant.vectors.beginning import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
+from penchant.vectors.sniffing import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
 
 Matrix = NDArray[np.float32]
 Positions = NDArray[np.intp]
