@@ -19,7 +19,7 @@ from penchant.report.sections import Document, Placed
 from penchant.report.tables import Number, Row, Table
 from penchant.report.terminal import ROWS, headline, wrapped
 from penchant.study.results import read_outcome
-from penchant.tables.places import PACKAGE
+from penchant.tables.data_paths import PACKAGE
 
 Program = Callable[..., Answer]
 ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")

@@ -20,7 +20,7 @@ from polars.testing import assert_frame_equal
 import penchant
 from builders import Program, succeeded, write, write_study
 from given_data import ANSWERS, COLUMNS, LISTS, PAIRS, STATEMENTS
-from penchant.tables.given import file_of, rows, texts
+from penchant.tables.in_memory import file_of, rows, texts
 from penchant.tables.rows import read_rows
 
 pc: Any = penchant  # calls that a type checker would refuse

@@ -16,8 +16,8 @@ import penchant as pc
 from builders import Zoo
 from penchant.engine.scorer import language_model
 from penchant.models.cache_file import default_path
-from penchant.tables.cautions import name_cautions
-from penchant.tables.missing import missing_cautions, missing_word
+from penchant.tables.data_cautions import name_cautions
+from penchant.tables.missing_values import missing_cautions, missing_word
 from penchant.wording.phrases import Note, read_notes
 
 PAIRS = {"good": ["The cats sleep.", "She sings."], "bad": ["The cats sleeps.", "She sing."], "id": ["a", "b"]}

@@ -60,7 +60,7 @@ def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
 
 
 def _csv(frame: pl.DataFrame) -> str:
-    from penchant.tables.spreadsheets import for_spreadsheets
+    from penchant.tables.formula_escape import for_spreadsheets
 
     return for_spreadsheets(frame.fill_nan(None)).write_csv(quote_style="non_numeric")
 

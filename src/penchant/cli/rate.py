@@ -116,7 +116,7 @@ def rate(
 
 def _fetched(target: str) -> str:
     from penchant.hub.data import is_hub
-    from penchant.tables.places import fetched_one
+    from penchant.tables.data_paths import fetched_one
 
     return str(fetched_one(target)) if is_hub(target) else target
 
@@ -132,7 +132,7 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.spec import read_study
-    from penchant.tables.places import SET_FILE
+    from penchant.tables.data_paths import SET_FILE
 
     fields = ("good", "bad", "group", "id")
     named = {name: head for name, head in zip(fields, heads, strict=True) if name != head}
@@ -161,7 +161,7 @@ def _judges() -> list[Judge]:
 def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
     from penchant.rating.serving import LOOPBACK, Address, check_public, links, listening, serve
     from penchant.rating.store import Store
-    from penchant.tables.judgements import is_beside
+    from penchant.tables.judgement_database import is_beside
 
     check_public(public)
     with Store.open(out, asked, raters=names, slots=slots) as store, listening(host, port) as bound:

@@ -36,7 +36,7 @@ def export(
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
     from penchant.instruments.cloze.scale import UNNAMED
     from penchant.study.results import require_unedited, unshown
-    from penchant.tables.spreadsheets import MARK, for_spreadsheets
+    from penchant.tables.formula_escape import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
         raise OutputError("is no CSV file", where=str(out), hint="end its name in .csv, which spreadsheets open")

@@ -37,7 +37,7 @@ from penchant.counting import of_all
 from penchant.errors import DataError, MethodError
 from penchant.limits import FILLERS, LAYERS
 from penchant.reading import is_file, require_file
-from penchant.tables.missing import missing_cautions, missing_word
+from penchant.tables.missing_values import missing_cautions, missing_word
 
 if TYPE_CHECKING:
     from penchant.engine.prefixed import Prefixed

@@ -20,7 +20,7 @@ from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file
 from penchant.spellings import Alignment
 from penchant.tables.documents import Text
-from penchant.tables.given import is_table, path_of, plain
+from penchant.tables.in_memory import is_table, path_of, plain
 from penchant.tables.rows import read_models
 
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str

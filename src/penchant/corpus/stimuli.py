@@ -34,9 +34,9 @@ from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.spellings import canonical, equivalent
-from penchant.tables.cautions import counted_apart
+from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import read_document, read_json
-from penchant.tables.given import file_of, is_table, plain
+from penchant.tables.in_memory import file_of, is_table, plain
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from penchant.arguments import kind
 from penchant.errors import DataError, GivenRow, place, shortened
-from penchant.tables.given import NAME, document_of, is_missing, plain, require_text, rows
+from penchant.tables.in_memory import NAME, document_of, is_missing, plain, require_text, rows
 
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""

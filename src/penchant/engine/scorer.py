@@ -29,9 +29,9 @@ from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, Model
 from penchant.models.loaded import loaded
 from penchant.progress import bar
-from penchant.tables.given import refuse_file
-from penchant.tables.given import texts as listed_texts
-from penchant.tables.missing import missing_cautions
+from penchant.tables.in_memory import refuse_file
+from penchant.tables.in_memory import texts as listed_texts
+from penchant.tables.missing_values import missing_cautions
 from penchant.vectors.static import StaticVectors
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from penchant.grammar.drawing import Drawing
 from penchant.grammar.grammar_file import GRAMMAR_FILE, HINT, GrammarFile, read_grammar_file
 from penchant.grammar.lexicon import Lexicon, check_restrictions, near, read_lexicon
 from penchant.grammar.paradigms import Paradigm, read_paradigm
+from penchant.tables.data_paths import bundled
 from penchant.tables.documents import Document
-from penchant.tables.places import bundled
 
 BUNDLED_GRAMMARS = Path(__file__).parent / "grammars"
 """The bundled grammars, each in a directory named after its language."""

@@ -28,7 +28,7 @@ from penchant.models.load import Model as Model
 from penchant.models.loaded import loaded
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
-from penchant.tables.places import find_all, find_data
+from penchant.tables.data_paths import find_all, find_data
 from penchant.vectors.static import StaticVectors
 from penchant.wording.phrases import Note
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from penchant.arguments import kind
 from penchant.errors import DataError, encodable, without_folders
 from penchant.files import join_names
-from penchant.tables.given import NAME, ROWS, document_of, file_of, is_table, plain
+from penchant.tables.in_memory import NAME, ROWS, document_of, file_of, is_table, plain
 
 K = TypeVar("K")
 G = TypeVar("G")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from penchant.counting import first_of
-from penchant.tables.misread import misread
-from penchant.tables.missing import missing_word
+from penchant.tables.encodings import misread
+from penchant.tables.missing_values import missing_word
 from penchant.wording.phrases import Note
 
 NAMED = 3

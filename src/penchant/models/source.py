@@ -13,7 +13,7 @@ from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted, fetch, intact
 from penchant.models.identity import local_fingerprint, model_files
 from penchant.reading import is_directory, is_file, refused_character
-from penchant.tables.places import PACKAGE, bundled
+from penchant.tables.data_paths import PACKAGE, bundled
 
 _BUNDLED = PACKAGE / "bundled"
 

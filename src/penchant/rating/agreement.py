@@ -16,7 +16,7 @@ from penchant.rating.tasks import FIRST, SECOND
 from penchant.reading import opened
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
-from penchant.tables.judgements import MAGIC, Said, is_judgements, judgements, refuse_open
+from penchant.tables.judgement_database import MAGIC, Said, is_judgements, judgements, refuse_open
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:

@@ -22,7 +22,7 @@ from penchant.rating.database import Database
 from penchant.rating.names import NUMBERED, is_numbered, refuse_alike
 from penchant.rating.plan import plan
 from penchant.rating.tasks import Question, Task, task_of
-from penchant.tables.judgements import APPLICATION, CURRENT, VERSION
+from penchant.tables.judgement_database import APPLICATION, CURRENT, VERSION
 
 OWNER = "owner"
 JOIN = "join"

@@ -20,8 +20,8 @@ from penchant.records import Estimate
 from penchant.report.figures import Figure
 from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
 from penchant.stats.inputs import Counts
-from penchant.tables.judgements import CURRENT, judgement_rows
-from penchant.tables.spreadsheets import for_spreadsheets
+from penchant.tables.formula_escape import for_spreadsheets
+from penchant.tables.judgement_database import CURRENT, judgement_rows
 
 STEPS = 10
 """The points at which agreement is measured as it grows."""

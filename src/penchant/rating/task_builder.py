@@ -13,7 +13,7 @@ from penchant.numerals import numeral
 from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task, Wishes
 from penchant.reading import read_text
 from penchant.spellings import as_named
-from penchant.tables.places import suggestion
+from penchant.tables.data_paths import suggestion
 from penchant.tables.rows import Row, read_rows
 
 Judge = Callable[[str, Wishes], Task | None]

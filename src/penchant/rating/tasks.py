@@ -42,8 +42,8 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is asked of every rater. `question` stands above each item, `points` are those of the scale (none for a
-    choice), `layout` is the form of the table of judgements (see `penchant.tables.judgements`), whose values are in a
-    column named `value`. `language` is a BCP 47 tag, "und" where unknown. `instructions` are Markdown."""
+    choice), `layout` is the form of the table of judgements (see `penchant.tables.judgement_database`), whose values
+    are in a column named `value`. `language` is a BCP 47 tag, "und" where unknown. `instructions` are Markdown."""
 
     title: str
     kind: Kind

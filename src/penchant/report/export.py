@@ -22,7 +22,7 @@ from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, Placed
 from penchant.report.tables import Cell, Number, P, Row, Table
-from penchant.tables.spreadsheets import for_spreadsheets
+from penchant.tables.formula_escape import for_spreadsheets
 from penchant.wording.templates import common
 
 File = tuple[str, str | bytes]
@@ -155,7 +155,7 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataF
 
 def _text(frame: pl.DataFrame) -> str:
     """Return a frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, as one with a carriage return
-    must be; see `penchant.tables.spreadsheets` for those that begin like a formula."""
+    must be; see `penchant.tables.formula_escape` for those that begin like a formula."""
     columns = []
     for series in frame:
         if isinstance(series.dtype, pl.List):

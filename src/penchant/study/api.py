@@ -31,7 +31,7 @@ from penchant.study.results import Outcome, read_for_report, read_outcome, side_
 from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study
 from penchant.study.stale_reports import outdated
-from penchant.tables.given import as_yaml, plain
+from penchant.tables.in_memory import as_yaml, plain
 from penchant.tables.yaml_file import dumped
 
 P = ParamSpec("P")

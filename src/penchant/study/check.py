@@ -20,8 +20,8 @@ from penchant.instruments.unknown import OnUnknown, known_texts, require_known
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel, Model
 from penchant.study.invariance import invariance
-from penchant.tables.given import plain
-from penchant.tables.given import texts as listed_texts
+from penchant.tables.in_memory import plain
+from penchant.tables.in_memory import texts as listed_texts
 
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from penchant.errors import PenchantError
 from penchant.study.manifest import FILE, AskedRecord, read_manifest
 from penchant.study.spec import Study, read_study, study_file
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 
 ANY = "STUDY.yaml"
 """Stands for a study file that is not found."""

@@ -24,8 +24,8 @@ from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
 from penchant.study.manifest_records import PreparedRecord
+from penchant.tables.data_paths import listed
 from penchant.tables.documents import SETTINGS
-from penchant.tables.places import listed
 
 TRAINED = "trained:"
 """What the name of a model begins with that the study trains."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from penchant.counting import counted
 from penchant.errors import DataError, shortened
 from penchant.numerals import decimal_comma
-from penchant.tables.row import TITLE, Row
+from penchant.tables.table_row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from penchant.errors import DataError
 from penchant.reading import refused_character
-from penchant.tables.row import Row, whole
+from penchant.tables.table_row import Row, whole
 
 DEEPEST = 100
 """The most levels of nesting in a document."""

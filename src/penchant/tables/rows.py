@@ -21,13 +21,19 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, together
 from penchant.limits import LARGEST
 from penchant.reading import decoded, lines, named_sheet, opened
+from penchant.tables.data_paths import suggestion
 from penchant.tables.delimited import delimited, header_of
+from penchant.tables.formula_escape import unguarded
 from penchant.tables.json_text import end_of_space, json_array, json_lines
-from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, judgement_texts, refuse_open
-from penchant.tables.places import suggestion
-from penchant.tables.row import Row, whole
-from penchant.tables.spreadsheets import unguarded
+from penchant.tables.judgement_database import (
+    is_judgements,
+    judgement_labels,
+    judgement_rows,
+    judgement_texts,
+    refuse_open,
+)
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
+from penchant.tables.table_row import Row, whole
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
 
 __all__ = [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant.errors import Case, DataError, missing_package
-from penchant.tables.row import Row
+from penchant.tables.table_row import Row
 from penchant.tables.workbooks import plain
 
 _SPSS = (b"$FL2", b"$FL3")

@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from penchant.errors import DataError, SheetRow, missing_package, shortened
 from penchant.reading import refused_character
-from penchant.tables.row import TITLE, Row, whole
+from penchant.tables.table_row import TITLE, Row, whole
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"

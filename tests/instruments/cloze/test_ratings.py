@@ -26,7 +26,7 @@ from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, 
 from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.result import Result
 from penchant.records import Signature
-from penchant.tables.spreadsheets import unguarded
+from penchant.tables.formula_escape import unguarded
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]

@@ -35,7 +35,7 @@ from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate, Signature
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 
 
 def _usual(method: Method, *, unigrams: bool) -> list[str]:

@@ -12,8 +12,8 @@ from penchant.instruments.fields import CITED, Data, Files, Given, Table, Writte
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.report.no_difference import Scale
+from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
-from penchant.tables.places import listed
 
 PEARSON = "Pearson's r with judgements"
 DIFFERENCE = f"difference of {PEARSON}"

@@ -37,7 +37,7 @@ from penchant.instruments.base import Measured, TextNeeds
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")

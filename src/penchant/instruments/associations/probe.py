@@ -18,7 +18,7 @@ from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.unknown import told_respelt
 from penchant.models.equivalents import respelt_words
 from penchant.models.load import LanguageModel
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")

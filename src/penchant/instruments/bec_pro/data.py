@@ -14,7 +14,7 @@ from penchant.corpus.slots import Span
 from penchant.counting import first_of
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
-from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import read_models, read_rows

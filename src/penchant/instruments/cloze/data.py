@@ -20,7 +20,7 @@ from penchant.letter_case import capitalised
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, Written, as_written, read_document
-from penchant.tables.given import NAME, document_of, path_of
+from penchant.tables.in_memory import NAME, document_of, path_of
 from penchant.tables.rows import read_models, read_rows
 from penchant.wording.phrases import Note
 

@@ -41,8 +41,8 @@ from penchant.letter_case import has_rules
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.spellings import canonical
-from penchant.tables.cautions import name_cautions, repeated_rows
-from penchant.tables.places import listed
+from penchant.tables.data_cautions import name_cautions, repeated_rows
+from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 FILL = "fill"

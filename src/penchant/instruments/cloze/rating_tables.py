@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from penchant.counting import counted
 from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.scale import Point, dates_of_half
-from penchant.tables.by_rater import ByRater
-from penchant.tables.cautions import counted_apart
+from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import Text
+from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models, read_rows
 from penchant.wording.phrases import Note
 

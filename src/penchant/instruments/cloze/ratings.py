@@ -29,8 +29,8 @@ from penchant.records import Estimate
 from penchant.report.finding import listed
 from penchant.report.items import every_item
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
+from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.rows import columns as columns_of
-from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
 RATED = ("ratings", "set ratings")

@@ -26,9 +26,9 @@ from penchant.instruments.cloze.valences import folded, is_word
 from penchant.letter_case import WITH_RULES
 from penchant.report.finding import listed
 from penchant.spellings import as_named, canonical
-from penchant.tables.by_rater import ByRater
-from penchant.tables.places import listed as one_or_several
-from penchant.tables.places import suggestion
+from penchant.tables.data_paths import listed as one_or_several
+from penchant.tables.data_paths import suggestion
+from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import lacking, read_rows
 
 TEXT, FILLED = "text", "filled"

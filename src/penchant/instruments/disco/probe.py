@@ -23,7 +23,7 @@ from penchant.instruments.itemised import ItemProbe
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate
-from penchant.tables.cautions import counted_apart
+from penchant.tables.data_cautions import counted_apart
 from penchant.wording.phrases import Note
 
 

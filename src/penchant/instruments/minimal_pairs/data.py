@@ -30,8 +30,8 @@ from penchant.instruments.minimal_pairs.formats import (
 )
 from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.given import NAME, path_of, plain
-from penchant.tables.places import matching
+from penchant.tables.data_paths import matching
+from penchant.tables.in_memory import NAME, path_of, plain
 from penchant.tables.rows import Row, read_rows
 from penchant.wording.templates import Text
 

@@ -15,7 +15,7 @@ from penchant.instruments import written
 from penchant.instruments.minimal_pairs.formats import ROLES
 from penchant.instruments.written import Pair, Sentence, Sides, beginning_marks, without_mark
 from penchant.records import Item
-from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import Row
 from penchant.wording.phrases import Note
 from penchant.wording.templates import Text

@@ -18,9 +18,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
-from penchant.tables.by_rater import ByRater
-from penchant.tables.cautions import counted_apart
+from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import Number, Text, as_text
+from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import checked_models
 from penchant.wording import templates
 

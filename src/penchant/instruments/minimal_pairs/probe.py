@@ -52,7 +52,7 @@ from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, Pa
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import signed_unknown
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 D = TypeVar("D")

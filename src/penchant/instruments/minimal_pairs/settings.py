@@ -17,8 +17,8 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.records import Result
 from penchant.report.no_difference import Scale
+from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
-from penchant.tables.places import listed
 
 DIFFERENCE = "accuracy difference"
 """Between two models."""

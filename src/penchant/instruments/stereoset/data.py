@@ -19,8 +19,8 @@ from penchant.errors import DataError, GivenRow, one_of, place
 from penchant.files import sha256_file
 from penchant.reading import stem
 from penchant.tables import documents
-from penchant.tables.cautions import name_cautions, repeated_rows
-from penchant.tables.given import as_yaml, rows
+from penchant.tables.data_cautions import name_cautions, repeated_rows
+from penchant.tables.in_memory import as_yaml, rows
 from penchant.wording.templates import Text
 
 BLANK = "BLANK"

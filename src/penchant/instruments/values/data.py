@@ -18,9 +18,9 @@ from penchant.files import sha256_file
 from penchant.letter_case import capitalised
 from penchant.reading import is_directory
 from penchant.spellings import canonical
+from penchant.tables.data_paths import SET_FILE, bundled, find_data
 from penchant.tables.documents import Text, Written, read_document
-from penchant.tables.given import NAME, document_of, is_table, plain
-from penchant.tables.places import SET_FILE, bundled, find_data
+from penchant.tables.in_memory import NAME, document_of, is_table, plain
 from penchant.tables.rows import read_models
 from penchant.wording import templates
 

@@ -13,7 +13,7 @@ from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey_description import SurveyFile
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, Task, Wishes
-from penchant.tables.places import SET_FILE, bundled
+from penchant.tables.data_paths import SET_FILE, bundled
 from penchant.views.section import section
 
 

@@ -25,8 +25,8 @@ from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.tables.cautions import name_cautions, repeated_rows
-from penchant.tables.missing import missing_cautions
+from penchant.tables.data_cautions import name_cautions, repeated_rows
+from penchant.tables.missing_values import missing_cautions
 from penchant.wording.phrases import Note
 
 SPAN = "span"

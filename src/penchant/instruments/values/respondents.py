@@ -15,7 +15,7 @@ from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
 from penchant.instruments.values.data import CAUTIONS
 from penchant.limits import LARGEST
 from penchant.numerals import numeral
-from penchant.tables.row import Row
+from penchant.tables.table_row import Row
 from penchant.wording.templates import listed
 
 _MOST = 5

@@ -29,10 +29,10 @@ from penchant.instruments.values.respondents import (
     weightless,
 )
 from penchant.instruments.values.survey_description import DEFAULT, SurveyFile
+from penchant.tables.data_paths import suggestion
 from penchant.tables.documents import read_document
-from penchant.tables.footers import footer
-from penchant.tables.given import document_of, path_of, texts
-from penchant.tables.places import suggestion
+from penchant.tables.footer_rows import footer
+from penchant.tables.in_memory import document_of, path_of, texts
 from penchant.tables.rows import Row, read_labelled
 from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes

@@ -24,7 +24,7 @@ from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.letter_case import lowered
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.tables.places import listed
+from penchant.tables.data_paths import listed
 from penchant.vectors.static import StaticVectors
 
 _READ_AS = "weat"

@@ -18,7 +18,7 @@ from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, read_text
 from penchant.records import Item
-from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.documents import Written
 from penchant.tables.rows import lacking, read_models, read_rows
 from penchant.wording.phrases import Note

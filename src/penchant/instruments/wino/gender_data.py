@@ -16,7 +16,7 @@ from penchant.instruments.wino.pronouns import difference
 from penchant.numerals import numeral
 from penchant.reading import is_directory
 from penchant.records import Item
-from penchant.tables.cautions import name_cautions, repeated_rows
+from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows

@@ -13,8 +13,8 @@ from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
 from penchant.report.no_difference import Scale
+from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
-from penchant.tables.places import listed
 
 PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
 PREFERS_MALE = "share preferring the male pronoun"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from penchant.errors import DataError, shortened
-from penchant.tables.row import Row
+from penchant.tables.table_row import Row
 
 _LAST = 5
 """How many rows at the end of a table are looked at."""

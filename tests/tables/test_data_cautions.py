@@ -16,7 +16,7 @@ from penchant.instruments.amplification.data import read_amplification
 from penchant.instruments.bec_pro.data import TamColumns, read_tam
 from penchant.instruments.values.survey import read_survey
 from penchant.instruments.wino.gender_data import _statistics
-from penchant.tables.cautions import counted_apart, repeated_rows
+from penchant.tables.data_cautions import counted_apart, repeated_rows
 from penchant.vectors.static import load_vectors
 
 ALIKE = ["Anna", "anna ", "An\u00adna", "ANNA\u200b", "\ufeffAnna", "Ａnna"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict
 
+from penchant.tables.formula_escape import for_spreadsheets, guarded, unguarded
 from penchant.tables.rows import checked_models
-from penchant.tables.spreadsheets import for_spreadsheets, guarded, unguarded
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
 CELLS = st.text(

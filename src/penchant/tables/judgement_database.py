@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from penchant.errors import DataError, first_line
-from penchant.tables.row import Row
+from penchant.tables.table_row import Row
 
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x70636A64

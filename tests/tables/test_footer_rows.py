@@ -11,8 +11,8 @@ import pytest
 
 import penchant
 from penchant.instruments.acceptability.data import AcceptabilityColumns, read_judged
-from penchant.tables.footers import footer
-from penchant.tables.row import Row
+from penchant.tables.footer_rows import footer
+from penchant.tables.table_row import Row
 
 pc: Any = penchant
 Program = Callable[..., tuple[int, str, str]]

@@ -25,8 +25,8 @@ from penchant.errors import KEPT, DataError, GivenRow, place, shortened
 from penchant.files import write_text
 from penchant.hub.data import is_hub
 from penchant.reading import exists, is_file
-from penchant.tables.places import SET_FILE, bundled, fetched_one
-from penchant.tables.row import whole
+from penchant.tables.data_paths import SET_FILE, bundled, fetched_one
+from penchant.tables.table_row import whole
 from penchant.tables.yaml_file import dumped
 
 NAME = "the data"

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from penchant.counting import counted, first_of, for_one
 from penchant.errors import shortened
 from penchant.spellings import as_named
-from penchant.tables.misread import misread
+from penchant.tables.encodings import misread
 
 NAMED = 3
 """The names or places that a caution shows."""
