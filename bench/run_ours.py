@@ -15,8 +15,8 @@ import transformers
 
 import penchant
 from machine import TOUCH, Memory, peaks
-from penchant.engine.methods import method_for
 from penchant.engine.scorer import Scorer
+from penchant.engine.scoring_methods import method_for
 from penchant.models.load import LanguageModel, load
 
 

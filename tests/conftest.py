@@ -142,7 +142,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PENCHANT_CACHE", str(tmp_path_factory.mktemp("cache") / "answers.sqlite"))
         # A test that changes how a model computes needs its own proofs, not those of other tests or their processes.
-        patch.setattr("penchant.models.digests.Digests.proved", lambda *_: None)
+        patch.setattr("penchant.models.file_hashes.Digests.proved", lambda *_: None)
         yield
 
 

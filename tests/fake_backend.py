@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.backends import InTurn
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 
 
 class FakeBackend(InTurn):

@@ -564,7 +564,7 @@ def test_a_layer_without_one_vector_a_token(layer: str, code: int, penchant: Pro
 
 
 def test_a_fault_of_ours_is_exit_code_1(penchant: Program, zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penchant.engine.scores.normalise", None)
+    monkeypatch.setattr("penchant.engine.sentence_scores.normalise", None)
     code, _, err = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
     assert code == 1
     assert "--debug" in err

@@ -19,9 +19,9 @@ from penchant.cluster.pool import Job, Pool
 from penchant.cluster.sending import wanted
 from penchant.cluster.worker import Halving, TooLargeError, Wanted
 from penchant.engine.backends import LocalBackend
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer, language_model, numbered
-from penchant.engine.words import white_space_words
+from penchant.engine.word_surprisal import white_space_words
 from penchant.errors import ClusterError
 from penchant.models.load import load
 from zoo import SENTENCES

@@ -19,7 +19,7 @@ import penchant as pc
 from answers import Answer, refused
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.unigrams import count_unigrams
-from penchant.engine.scores import SentenceScore
+from penchant.engine.sentence_scores import SentenceScore
 from penchant.engine.unigrams import Unigrams, fitting, read_unigrams
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.probe import MinimalPairs

@@ -91,8 +91,10 @@ def test_memory_stays_flat() -> None:
     assert [len(parts) for parts in rows.values()] == [12] * len(rows)
     said(PAGE, "A million sentences take no more than a hundred thousand")
     assert max(rows[1_000_000]) <= max(rows[100_000])
-    (entries,) = said(PAGE, "torch's two caches of compiled shapes are held to {} entries each (`models/packing.py`)")
-    assert f'setdefault(_capacity, "{entries:.0f}")' in read("src/penchant/models/packing.py")
+    (entries,) = said(
+        PAGE, "torch's two caches of compiled shapes are held to {} entries each (`models/weight_packing.py`)"
+    )
+    assert f'setdefault(_capacity, "{entries:.0f}")' in read("src/penchant/models/weight_packing.py")
 
 
 @pytest.mark.parametrize("kind", KINDS)

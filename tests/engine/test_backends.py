@@ -19,7 +19,7 @@ import penchant as pc
 from builders import language_model
 from penchant.engine import backends
 from penchant.engine.backends import LocalBackend
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer, numbered
 
 Zoo = Callable[[str], Path]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from penchant.engine.cache import Cache
+from penchant.engine.answer_cache import Cache
 from penchant.errors import CacheError, CacheWarning
 from penchant.models import cache_file
 from penchant.models.cache_file import unusable

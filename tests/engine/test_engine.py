@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from builders import refusal
 from fake_backend import FakeBackend, Shuffling
-from penchant.engine.cache import Cache
+from penchant.engine.answer_cache import Cache
+from penchant.engine.batch_plan import Input, length_batches, merge, tree_batches
 from penchant.engine.engine import Engine
-from penchant.engine.plan import Input, length_batches, merge, tree_batches
 from penchant.engine.reads import TOP, LogProbs, Read, Vectors
 from penchant.errors import CacheError
 

@@ -19,7 +19,7 @@ import brute
 import zoo as tiny
 from builders import language_model, refusal
 from fake_backend import FakeBackend
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, PenchantError
 

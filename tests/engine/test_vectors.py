@@ -31,9 +31,9 @@ from builders import language_model, refusal, write
 from paths import package_file
 from penchant.engine import vector_store as store_module
 from penchant.engine.backends import LocalBackend
-from penchant.engine.pieces import Place, Span, encoded_words
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer
+from penchant.engine.token_spans import Place, Span, encoded_words
 from penchant.engine.vector_store import Collected, VectorStore, collect, key, space
 from penchant.errors import CacheError, DataError, MethodError, ModelError
 

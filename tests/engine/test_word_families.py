@@ -14,7 +14,7 @@ import brute
 import penchant as pc
 import tokenizer_families as families
 from penchant.engine.scorer import Scorer, language_model
-from penchant.engine.words import WordScore, listed_words, white_space_words
+from penchant.engine.word_surprisal import WordScore, listed_words, white_space_words
 from tokenizer_families import FAMILIES, MARKED, TEXTS, WITH_MASK, WORDS
 from word_reference import corrected, owners, signs
 

@@ -17,7 +17,7 @@ import penchant as pc
 from architectures import CAUSAL, MASKED, NOT_CAUSAL, TEXTS, save, tokenizer
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import ModelError
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, read_model
 from penchant.models.network import Network
 from penchant.study.check import check

@@ -27,7 +27,7 @@ from builders import language_model as model
 from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError, StudyError
 from penchant.hub.files import verify
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import load_tokenizer
 
 Zoo = Callable[[str], Path]

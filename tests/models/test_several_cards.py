@@ -14,9 +14,9 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 import zoo as animals
 from invented_cards import Cards, placed
-from penchant.models import packing, placing
+from penchant.models import device_map, weight_packing
 from penchant.models.network import Network
-from penchant.models.trees import Trees
+from penchant.models.prefix_trees import Trees
 
 Zoo = Callable[[str], Path]
 ROWS, COLS = np.array([0, 0, 1]), np.array([1, 4, 2])
@@ -39,7 +39,7 @@ def _answers(network: Network, *, trees: bool) -> list[Any]:
 def _spread(loader: Any, model: Any) -> None:
     """Lay the model on two cards as `--device auto` plans it, and hang accelerate's hooks on its parts."""
     room = int(0.8 * model.get_memory_footprint())
-    places = placing.spread(loader, model.config, {0: room, 1: room}, "float32", with_cpu=False, given={})
+    places = device_map.spread(loader, model.config, {0: room, 1: room}, "float32", with_cpu=False, given={})
     assert set(places.values()) == {0, 1}
     for name, module in model.named_modules():
         for tensors in (module._parameters, module._buffers):
@@ -57,7 +57,7 @@ def _spread(loader: Any, model: Any) -> None:
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "modernbert", "deberta-v2", "gpt2", "llama", "mistral"])
 def test_parts_on_two_cards_answer_as_one(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "_all_here", lambda _: False)
+    monkeypatch.setattr(weight_packing, "_all_here", lambda _: False)
     causal = name in animals.CAUSAL
     loader = AutoModelForCausalLM if causal else AutoModelForMaskedLM
     plain = Network(loader.from_pretrained(zoo(name), dtype=torch.float32), scores=True, causal=causal)

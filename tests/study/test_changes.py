@@ -19,7 +19,7 @@ from answers import refused
 from builders import Program, Zoo, contents, succeeded, write
 from manifests import rewritten
 from penchant.files import holding
-from penchant.models.digests import _checksum
+from penchant.models.file_hashes import _checksum
 from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 

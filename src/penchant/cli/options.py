@@ -98,7 +98,7 @@ def load_language_model(
     is a set of static word vectors."""
     with waiting(f"{spec}: loading"):  # the libraries, too
         from penchant.engine.scorer import language_model
-        from penchant.models.digests import Digests
+        from penchant.models.file_hashes import Digests
         from penchant.models.load import load
 
         model = load(
@@ -123,6 +123,6 @@ def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place 
 
 def cache_path(option: str | None) -> Path | None:
     """The path of the answer cache, or None for no cache."""
-    from penchant.engine.cache import chosen_path
+    from penchant.engine.answer_cache import chosen_path
 
     return chosen_path(option)

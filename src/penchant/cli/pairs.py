@@ -172,9 +172,9 @@ def _differences(
     """score(good) − score(bad) of every row under a model's own method."""
     import numpy as np
 
-    from penchant.engine.methods import method_for
-    from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
+    from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
+    from penchant.engine.scoring_methods import method_for
 
     check_normalise(normalise, method_for(None, lm))
     check_unigrams([normalise], named=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from penchant.engine.scores import Valued
+    from penchant.engine.sentence_scores import Valued
 
     Vectors = Iterator[tuple[str, NDArray[np.float32]]]
 

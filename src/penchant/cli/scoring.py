@@ -40,9 +40,9 @@ from penchant.reading import is_file, require_file
 from penchant.tables.missing_values import missing_cautions, missing_word
 
 if TYPE_CHECKING:
-    from penchant.engine.prefixed import Prefixed
+    from penchant.engine.continuation_scores import Prefixed
     from penchant.engine.scorer import Scorer, SentenceScore
-    from penchant.engine.scores import Valued
+    from penchant.engine.sentence_scores import Valued
     from penchant.engine.unigrams import Unigrams
     from penchant.models.load import LanguageModel
 
@@ -152,10 +152,10 @@ def _score(
     counted: bool,
 ) -> None:
     """Write the scores of sentences, which are checked and counted first where they can be read twice."""
-    from penchant.engine.methods import method_for
-    from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
-    from penchant.engine.prefixed import touching_cautions
+    from penchant.engine.continuation_scores import touching_cautions
+    from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
+    from penchant.engine.scoring_methods import method_for
     from penchant.engine.unigrams import read_unigrams
 
     check_normalise(wanted.normalise, method_for(wanted.method, lm))
@@ -180,7 +180,7 @@ def _score(
 
 def _valued(scorer: Scorer, source: Source, wanted: Wanted, told: Unseen) -> Iterator[Valued]:
     """The scores of sentences, or of sentences given their prefixes, with their normalised values."""
-    from penchant.engine.normalising import PREFIXED
+    from penchant.engine.normalisations import PREFIXED
     from penchant.engine.scorer import valued
 
     if not wanted.prefixed:

@@ -48,8 +48,8 @@ def stream(
     from penchant.cluster.sending import wanted
     from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
-    from penchant.engine.methods import method_for
-    from penchant.engine.normalising import FREQUENCY, PREFIXED, check_normalise
+    from penchant.engine.normalisations import FREQUENCY, PREFIXED, check_normalise
+    from penchant.engine.scoring_methods import method_for
 
     out = _directory(out, names)
     check_on_error(on_error)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from penchant.engine.scorer import Scorer
-    from penchant.engine.words import WordScore
+    from penchant.engine.word_surprisal import WordScore
 
 Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
 """The number or name of a text, the text, the spans of its words, and the place that errors name."""
@@ -155,7 +155,7 @@ class Unread:
 
 def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
     """The recipe of the numbers, and what was read in parts."""
-    from penchant.engine.methods import method_for
+    from penchant.engine.scoring_methods import method_for
 
     lm, unit = scorer.model, "bits" if bits else "nats"
     if scorer.corrected:
@@ -178,7 +178,7 @@ def _source(
     text: str, parts: str, column: str | None, words: str | None, id: str | None
 ) -> Callable[[], Iterator[Named]]:
     """What gives the texts, each time from the first on. What cannot be read costs no loading of a model."""
-    from penchant.engine.words import white_space_words
+    from penchant.engine.word_surprisal import white_space_words
 
     if not text.strip():
         raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or name a file")
@@ -197,7 +197,7 @@ def _source(
 
 
 def _texts(file: str, parts: str) -> Iterator[Named]:
-    from penchant.engine.words import white_space_words
+    from penchant.engine.word_surprisal import white_space_words
 
     def whole(lines: Sequence[tuple[str, str]], number: int) -> Named:
         text = "\n".join(line for line, _ in lines)
@@ -219,7 +219,7 @@ def _texts(file: str, parts: str) -> Iterator[Named]:
 
 
 def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator[Named]:
-    from penchant.engine.words import listed_words, white_space_words
+    from penchant.engine.word_surprisal import listed_words, white_space_words
 
     texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None], codes=[id] if id else [])
     spelt = rest.pop(0) if words is not None else None
@@ -236,8 +236,8 @@ def _tables(
     method: str | None,
     bits: bool,
 ) -> Iterator[pl.DataFrame]:
-    from penchant.engine.methods import method_for
-    from penchant.engine.words import words_frame
+    from penchant.engine.scoring_methods import method_for
+    from penchant.engine.word_surprisal import words_frame
 
     lm = scorer.model
     for text, of_text in zip(named, scores, strict=True):

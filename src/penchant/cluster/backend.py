@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from penchant.cluster.pool import DEEP, Job, Pool
 from penchant.engine.backends import LocalBackend
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.models.load import LanguageModel
 
 _NOTHING = np.empty(0, np.int64)

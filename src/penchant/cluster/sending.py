@@ -9,7 +9,7 @@ from penchant.cluster.joining import imported
 from penchant.cluster.worker import Wanted
 from penchant.errors import ClusterError
 from penchant.models import shortcuts
-from penchant.models.identity import model_files
+from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
 from penchant.models.source import resolve
 

@@ -20,11 +20,11 @@ from penchant.cluster.shards import Counted, Shard, scored
 from penchant.corpus.search import Extraction
 from penchant.corpus.whole_files import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend
-from penchant.engine.plan import Batch, halves
+from penchant.engine.batch_plan import Batch, halves
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
 from penchant.models import shortcuts
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.reading import exists
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.plan import Batch
+from penchant.engine.batch_plan import Batch
 from penchant.engine.reads import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.engine.answer_cache import Cache
 from penchant.engine.backends import Backend
-from penchant.engine.cache import Cache
-from penchant.engine.plan import Batch, Input, Merged, length_batches, merge, tree_batches
+from penchant.engine.batch_plan import Batch, Input, Merged, length_batches, merge, tree_batches
 from penchant.engine.reads import Read, Vectors, impossible
 from penchant.errors import ModelError
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from penchant.engine.asking import Asker
+from penchant.engine.base_scorer import Asker
 from penchant.engine.reads import TopK
 from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel

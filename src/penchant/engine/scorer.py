@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
 from penchant.counting import counted, for_one
+from penchant.engine.continuation_scores import PrefixScorer
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
-from penchant.engine.methods import METHODS, method_for
-from penchant.engine.normalising import PREFIXED, check_normalise, check_prefix, check_unigrams
-from penchant.engine.pieces import Pooling
-from penchant.engine.prefixed import PrefixScorer
-from penchant.engine.scores import SentenceScore, numbered, scores_frame, valued
-from penchant.engine.spans import SpanScore, SpanScorer
+from penchant.engine.normalisations import PREFIXED, check_normalise, check_prefix, check_unigrams
+from penchant.engine.scoring_methods import METHODS, method_for
+from penchant.engine.sentence_scores import SentenceScore, numbered, scores_frame, valued
+from penchant.engine.span_scores import SpanScore, SpanScorer
+from penchant.engine.token_spans import Pooling
 from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
-from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
+from penchant.engine.word_surprisal import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
+from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel, Model
-from penchant.models.loaded import loaded
 from penchant.progress import bar
 from penchant.tables.in_memory import refuse_file
 from penchant.tables.in_memory import texts as listed_texts

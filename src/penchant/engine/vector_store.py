@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.pieces import Place, Pooling, Span, resolved_layers
+from penchant.engine.token_spans import Place, Pooling, Span, resolved_layers
 from penchant.errors import CacheError, ModelError
 from penchant.files import write_bytes, write_json
-from penchant.models.digests import stamp
+from penchant.models.file_hashes import stamp
 
 if TYPE_CHECKING:
     from penchant.engine.scorer import Scorer

@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.counting import counted
-from penchant.engine.asking import Asker
-from penchant.engine.pieces import (
+from penchant.engine.base_scorer import Asker
+from penchant.engine.reads import Read, Vectors
+from penchant.engine.sentence_scores import numbered
+from penchant.engine.token_spans import (
     Place,
     Pooling,
     SentencePooling,
@@ -22,8 +24,6 @@ from penchant.engine.pieces import (
     resolved_layers,
     sentence_positions,
 )
-from penchant.engine.reads import Read, Vectors
-from penchant.engine.scores import numbered
 from penchant.errors import DataError, MethodError
 
 

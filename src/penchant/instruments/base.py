@@ -22,10 +22,10 @@ from penchant.instruments.result import Result
 from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
-from penchant.models.equivalents import with_equivalents
+from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
-from penchant.models.loaded import loaded
+from penchant.models.spelling_variants import with_equivalents
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.tables.data_paths import find_all, find_data

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.scores import SentenceScore
+from penchant.engine.sentence_scores import SentenceScore
 from penchant.instruments.base import Measured, Probe
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts

@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from penchant.engine.methods import method_for
 from penchant.engine.scorer import language_model
+from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, place, together
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from penchant.arguments import asked
 from penchant.cluster.joining import Place
-from penchant.engine.asking import require_batch
 from penchant.engine.backends import Backend
+from penchant.engine.base_scorer import require_batch
 from penchant.engine.engine import Counts
 
 Progress: TypeAlias = Callable[[float, float], None]

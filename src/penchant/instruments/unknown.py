@@ -8,8 +8,8 @@ from typing import Literal, TypeVar, cast, get_args
 
 from penchant.counting import first_of, for_one
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
-from penchant.models.equivalents import EquivalentTokenizer
 from penchant.models.load import LanguageModel
+from penchant.models.spelling_variants import EquivalentTokenizer
 from penchant.models.tokenizer import Encoding, Tokenizer
 from penchant.wording.phrases import Note
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penchant.errors import CacheWarning, ModelError, PenchantError, first_line
-from penchant.models.identity import code_elsewhere
+from penchant.models.fingerprint import code_elsewhere
 from penchant.models.source import Source
 
 ModelKind = Literal["masked", "causal", "encoder"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from penchant.errors import ModelError, PenchantError
 from penchant.hub.errors import explained, is_unreachable
 from penchant.hub.files import COMMIT, ask, cached_commit, cached_digest, giving_up, verify
-from penchant.models.digests import Digests
-from penchant.models.identity import SETTINGS, lacks_weights
+from penchant.models.file_hashes import Digests
+from penchant.models.fingerprint import SETTINGS, lacks_weights
 
 _CONFIG = "config.json"
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")

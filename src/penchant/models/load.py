@@ -29,10 +29,10 @@ from penchant.models.configuration import (
     read_config,
     told,
 )
-from penchant.models.digests import Digests, WatchedFiles, stamp
+from penchant.models.device_map import Placing
+from penchant.models.file_hashes import Digests, WatchedFiles, stamp
+from penchant.models.fingerprint import lacks_weights
 from penchant.models.hub import Wanted
-from penchant.models.identity import lacks_weights
-from penchant.models.placing import Placing
 from penchant.models.proofs import Proofs, circumstances
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer

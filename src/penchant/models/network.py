@@ -17,12 +17,12 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from penchant.models import shortcuts
-from penchant.models.batching import Trial, equal, sample_tokens
+from penchant.models.batch_dependence import Trial, equal, sample_tokens
+from penchant.models.device_map import first_device, in_words
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
-from penchant.models.packing import Packed, give_back
-from penchant.models.placing import first_device, in_words
+from penchant.models.prefix_trees import Trees, whole
 from penchant.models.proofs import Batching, Proofs
-from penchant.models.trees import Trees, whole
+from penchant.models.weight_packing import Packed, give_back
 
 FEW = 0.5
 """Up to this share of a batch's positions, the last layer is computed for those that are read."""

@@ -52,7 +52,7 @@ def circumstances(model: Any, dtype: str, kind: str) -> str:
     import transformers
 
     from penchant._version import __version__
-    from penchant.models.placing import first_device, in_words
+    from penchant.models.device_map import first_device, in_words
 
     here = torch.backends.cpu.get_cpu_capability() if first_device(model).type == "cpu" else platform.node()
     versions = f"penchant {__version__}, torch {torch.__version__}, transformers {transformers.__version__}"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError, one_of
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
+from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted, fetch, intact
-from penchant.models.identity import local_fingerprint, model_files
 from penchant.reading import is_directory, is_file, refused_character
 from penchant.tables.data_paths import PACKAGE, bundled
 

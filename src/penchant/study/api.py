@@ -16,7 +16,7 @@ import yaml
 
 from penchant.arguments import asked, kind
 from penchant.cluster.joining import Place
-from penchant.engine.cache import chosen_path
+from penchant.engine.answer_cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from penchant.engine.methods import METHODS
+from penchant.engine.scoring_methods import METHODS
 from penchant.errors import MethodError, OutputError, one_of
 from penchant.files import occupied, write_bytes
 from penchant.grammar.grammar import bundled_grammars, find_grammar

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from penchant.errors import ModelError, PenchantError, StudyError
 from penchant.instruments.base import Probe
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, cited, read_model
-from penchant.models.outline import Outline, UnreadError, outline
+from penchant.models.preflight import Outline, UnreadError, outline
 from penchant.study.check import require_readable
 from penchant.study.manifest import Manifest
 from penchant.study.preparation import TRAINED

@@ -14,7 +14,7 @@ import polars as pl
 
 from penchant.arguments import Named, unknown_attribute
 from penchant.counting import counted
-from penchant.engine.methods import METHODS
+from penchant.engine.scoring_methods import METHODS
 from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
 from penchant.instruments.fields import written

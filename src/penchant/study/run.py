@@ -12,16 +12,16 @@ from typing import Any
 import polars as pl
 
 from penchant.corpus.text_files import TextFile
-from penchant.engine.cache import told_damaged
+from penchant.engine.answer_cache import told_damaged
 from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
 from penchant.hub.data import pinned
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
+from penchant.models.last_loaded import release
 from penchant.models.load import LanguageModel, fingerprint, read_model
-from penchant.models.loaded import release
 from penchant.reading import exists
 from penchant.records import with_nulls
 from penchant.study.changes import Now, changes, data_records, forget, refuse

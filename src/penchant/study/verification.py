@@ -10,7 +10,7 @@ from penchant.counting import counted
 from penchant.errors import PenchantError, StudyError
 from penchant.files import sha256_file
 from penchant.hub.files import COMMIT
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
 from penchant.reading import exists, is_file
 from penchant.study.changes import edited

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.engine.normalisations import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, Folded, cross_validated, fit, parameter
 from penchant.instruments.acceptability.settings import PEARSON, AcceptabilitySettings
 from penchant.records import Estimate

@@ -12,8 +12,8 @@ from typing import Self
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.engine.methods import METHODS, Method, method_for
-from penchant.engine.normalising import (
+from penchant.engine.continuation_scores import touching_cautions
+from penchant.engine.normalisations import (
     CONSTANTS,
     FREQUENCY,
     PREFIXED,
@@ -22,8 +22,8 @@ from penchant.engine.normalising import (
     check_unigrams,
     constants,
 )
-from penchant.engine.prefixed import touching_cautions
 from penchant.engine.scorer import language_model
+from penchant.engine.scoring_methods import METHODS, Method, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.files import cited
 from penchant.instruments.acceptability.data import Judged, JudgedSet, read_judged

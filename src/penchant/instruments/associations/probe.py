@@ -16,8 +16,8 @@ from penchant.instruments.associations.settings import AssociationSettings
 from penchant.instruments.base import M, Model, Probe, TextNeeds
 from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.unknown import told_respelt
-from penchant.models.equivalents import respelt_words
 from penchant.models.load import LanguageModel
+from penchant.models.spelling_variants import respelt_words
 from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 

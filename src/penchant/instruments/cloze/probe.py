@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import method_for
 from penchant.engine.scorer import Filler, language_model
+from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.engine.normalisations import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.minimal_pairs.fixed import TYPES, few, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.strata import fixed_strata_share

@@ -16,8 +16,7 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import METHODS, Method, method_for
-from penchant.engine.normalising import (
+from penchant.engine.normalisations import (
     CONSTANTS,
     FREQUENCY,
     PREFIXED,
@@ -28,6 +27,7 @@ from penchant.engine.normalising import (
     constants,
 )
 from penchant.engine.scorer import language_model
+from penchant.engine.scoring_methods import METHODS, Method, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
-from penchant.engine.prefixed import touching_cautions
+from penchant.engine.continuation_scores import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
 from penchant.instruments.itemised import score_columns

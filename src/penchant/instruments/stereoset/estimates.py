@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.normalising import normalise
+from penchant.engine.normalisations import normalise
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.settings import StereoSetSettings
 from penchant.records import Estimate

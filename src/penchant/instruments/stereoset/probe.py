@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
-from penchant.engine.normalising import USUAL, constants
+from penchant.engine.normalisations import USUAL, constants
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from penchant.engine.methods import METHODS
 from penchant.engine.scorer import SentenceScore
+from penchant.engine.scoring_methods import METHODS
 from penchant.errors import MethodError, one_of
 from penchant.instruments.itemised import score_columns
 from penchant.instruments.session import Session

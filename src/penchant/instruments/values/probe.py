@@ -11,8 +11,8 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.session import Session

@@ -8,9 +8,9 @@ from typing import ClassVar, Generic, Protocol, Self, TypeVar
 
 import polars as pl
 
-from penchant.engine.methods import method_for
-from penchant.engine.normalising import check_normalise, constants
+from penchant.engine.normalisations import check_normalise, constants
 from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.scoring_methods import method_for
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.fields import cited_columns, written

@@ -12,8 +12,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.counting import counted
-from penchant.engine.methods import METHODS
-from penchant.engine.normalising import USUAL, normalise
+from penchant.engine.normalisations import USUAL, normalise
+from penchant.engine.scoring_methods import METHODS
 from penchant.records import Result
 from penchant.views.items import Tokens
 from penchant.wording.templates import Text

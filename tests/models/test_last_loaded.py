@@ -17,9 +17,9 @@ from safetensors.torch import load_file, save_file
 import penchant as pc
 import zoo as tiny
 from builders import refusal, write
-from penchant.models import loaded as kept
+from penchant.models import last_loaded as kept
+from penchant.models.last_loaded import loaded, release
 from penchant.models.load import Model
-from penchant.models.loaded import loaded, release
 
 Zoo = Callable[[str], Path]
 TEXT = "The keys to the cabinet are on the table."

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 from penchant.errors import ModelError
 from penchant.files import head
 from penchant.models.configuration import ModelKind, claimed_kind, first_token, quantization, quiet, read_config, told
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
+from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
 from penchant.models.hub import Wanted
-from penchant.models.identity import SETTINGS, lacks_weights, model_files
 from penchant.models.load import LanguageModel, names_vectors
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer

@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.asking import Asker
-from penchant.engine.methods import mask_of
-from penchant.engine.pieces import Span, no_token
-from penchant.engine.plan import merge
+from penchant.engine.base_scorer import Asker
+from penchant.engine.batch_plan import merge
 from penchant.engine.reads import LogProbs
-from penchant.engine.scores import SentenceScore
+from penchant.engine.scoring_methods import mask_of
+from penchant.engine.sentence_scores import SentenceScore
+from penchant.engine.token_spans import Span, no_token
 from penchant.errors import DataError, MethodError, one_of
 from penchant.models.tokenizer import Encoding
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from penchant.errors import DataError, ModelError
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.reading import read_text, require_file
 
 SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")

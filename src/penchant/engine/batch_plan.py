@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.reads import Kind, Read
+from penchant.models.prefix_trees import Trees, whole
 from penchant.models.proofs import Batching
-from penchant.models.trees import Trees, whole
 
 
 @dataclass(slots=True)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.asking import Asker
-from penchant.engine.methods import Method, method_for, shared_tokens, token_values
-from penchant.engine.normalising import FREQUENCY, normalise
+from penchant.engine.base_scorer import Asker
+from penchant.engine.normalisations import FREQUENCY, normalise
 from penchant.engine.reads import LogProbs, Read
+from penchant.engine.scoring_methods import Method, method_for, shared_tokens, token_values
 from penchant.engine.unigrams import Unigrams
 from penchant.errors import DataError
 from penchant.models.tokenizer import Encoding

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from penchant.engine.plan import Input
+from penchant.engine.batch_plan import Input
 from penchant.engine.reads import TOP, impossible
 from penchant.models.cache_file import connected, default_path, foreign, patiently, unusable
 

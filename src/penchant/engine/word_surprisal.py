@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.asking import Asker
-from penchant.engine.methods import Method, method_for, single_token
-from penchant.engine.pieces import Span
+from penchant.engine.base_scorer import Asker
 from penchant.engine.reads import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
+from penchant.engine.scoring_methods import Method, method_for, single_token
+from penchant.engine.token_spans import Span
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from penchant.counting import for_one, of_all
-from penchant.engine.methods import METHODS, mask_of, method_for, single_token
-from penchant.engine.pieces import Place, Span, too_long
 from penchant.engine.reads import LogProbs
-from penchant.engine.scores import SentenceScore, SentenceScorer, only
-from penchant.engine.spans import beyond, touching
+from penchant.engine.scoring_methods import METHODS, mask_of, method_for, single_token
+from penchant.engine.sentence_scores import SentenceScore, SentenceScorer, only
+from penchant.engine.span_scores import beyond, touching
+from penchant.engine.token_spans import Place, Span, too_long
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
 

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.methods import Method
+from penchant.engine.scoring_methods import Method
 from penchant.errors import MethodError, one_of
 
 USUAL = ("none", "mean", "pen")

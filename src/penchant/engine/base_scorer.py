@@ -7,11 +7,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from penchant.engine.answer_cache import Cache, told_damaged
 from penchant.engine.backends import Backend, LocalBackend
-from penchant.engine.cache import Cache, told_damaged
 from penchant.engine.engine import Counts, Engine
-from penchant.engine.methods import method_for
-from penchant.engine.pieces import too_long
+from penchant.engine.scoring_methods import method_for
+from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
 from penchant.models import shortcuts

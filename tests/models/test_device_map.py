@@ -20,10 +20,10 @@ import zoo as animals
 from builders import language_model as _load
 from builders import refusal
 from penchant.errors import MethodError, ModelError
-from penchant.models import placing
+from penchant.models import device_map
+from penchant.models.device_map import Placing
 from penchant.models.load import LanguageModel
 from penchant.models.network import Network
-from penchant.models.placing import Placing
 from penchant.study.manifest_records import ModelRecord
 
 Zoo = Callable[[str], Path]
@@ -98,7 +98,7 @@ def test_a_trunk_behind_a_hook_keeps_it(zoo: Zoo, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["auto", "auto+cpu"])
 def test_without_cards_auto_is_the_cpu(zoo: Zoo, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "cards", dict)
+    monkeypatch.setattr(device_map, "cards", dict)
     lm = _load(zoo("gpt2"), device=device)
     assert ModelRecord.of(lm).device == "cpu"
     assert _scores(lm) == _scores(_load(zoo("gpt2"), device="cpu"))
@@ -109,7 +109,7 @@ def test_a_model_is_loaded_in_parts(zoo: Zoo, name: str, tmp_path: Path, monkeyp
     """As on cards, but that the second of them is the disk, where no part may lie otherwise."""
     places = _in_parts(_loader(name).from_pretrained(zoo(name)))
     options = {"device_map": places, "offload_folder": str(tmp_path)}
-    monkeypatch.setattr(placing, "cards", lambda: {0: 1000})
+    monkeypatch.setattr(device_map, "cards", lambda: {0: 1000})
     monkeypatch.setattr(Placing, "options", lambda *_: options)
     for device in ("auto", "auto+cpu"):
         assert "have room for 1e-06 GB" in refusal(partial(_load, zoo(name), device=device), ModelError)
@@ -121,7 +121,7 @@ def test_a_model_is_loaded_in_parts(zoo: Zoo, name: str, tmp_path: Path, monkeyp
 
 
 def test_a_model_that_does_not_run_in_parts_is_said(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "cards", lambda: {0: 1 << 30})
+    monkeypatch.setattr(device_map, "cards", lambda: {0: 1 << 30})
     monkeypatch.setattr(Placing, "options", lambda *_: {})
     monkeypatch.setattr(Placing, "put", lambda _, model: cpu_offload(model, torch.device("cpu")))
     with pytest.raises(ModelError, match=r"does not run in parts: Cannot copy .* — use one device"):
@@ -131,7 +131,7 @@ def test_a_model_that_does_not_run_in_parts_is_said(zoo: Zoo, monkeypatch: pytes
 def _spread(zoo: Zoo, name: str, *free: int, with_cpu: bool = False) -> dict[str, int | str]:
     config = AutoConfig.from_pretrained(zoo(name))
     rooms: dict[int | str, int] = dict(enumerate(free))
-    return placing.spread(_loader(name), config, rooms, "float32", with_cpu=with_cpu, given={})
+    return device_map.spread(_loader(name), config, rooms, "float32", with_cpu=with_cpu, given={})
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
@@ -156,8 +156,8 @@ def test_a_model_that_fits_one_card_is_on_one(zoo: Zoo) -> None:
 def test_what_does_not_fit_is_said(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     model = AutoModelForCausalLM.from_pretrained(zoo("llama"), dtype=torch.float32)
     size = sum(p.nbytes for p in model.parameters())
-    monkeypatch.setattr(placing, "cards", lambda: {0: size // 4, 1: size // 4})
-    monkeypatch.setattr(placing, "SHARE", 1)
+    monkeypatch.setattr(device_map, "cards", lambda: {0: size // 4, 1: size // 4})
+    monkeypatch.setattr(device_map, "SHARE", 1)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", None)  # no weights are read to find that out
     line = refusal(lambda: _load(zoo("llama"), device="auto"), ModelError)
     parts = (f"{size / 1e9:.3g} GB", "float32", "2 cards", f"{2 * (size // 4) / 1e9:.3g} GB", "auto+cpu")
@@ -173,7 +173,7 @@ def test_spreading_needs_accelerate(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -
             raise ModuleNotFoundError("No module named 'accelerate'", name="accelerate")
         return plain(name, *args, **kwargs)
 
-    monkeypatch.setattr(placing, "cards", lambda: {0: 1 << 30})
+    monkeypatch.setattr(device_map, "cards", lambda: {0: 1 << 30})
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MethodError, match=r"accelerate is missing — pip install 'penchant\[cards\]'"):
         _load(zoo("gpt2"), device="auto")

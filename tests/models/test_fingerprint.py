@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from builders import language_model, refusal
 from penchant.errors import CacheError, ModelError
 from penchant.files import sha256_file
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint, load
 from penchant.study.check import check
 from zoo import altered
@@ -136,7 +136,7 @@ class TestDigests:
     def test_a_file_is_read_once(self, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         memory = Digests(tmp_path / "c.sqlite")
         digest = memory.sha256(file)
-        monkeypatch.setattr("penchant.models.digests.sha256_file", lambda path: "read again")
+        monkeypatch.setattr("penchant.models.file_hashes.sha256_file", lambda path: "read again")
         assert Digests(tmp_path / "c.sqlite").sha256(file) == digest
         assert Digests(tmp_path / "c.sqlite", forced=True).sha256(file) == "read again"
 
@@ -165,7 +165,7 @@ class TestDigests:
             Digests(tmp_path / "c.sqlite").sha256(file)
 
     def test_it_shares_the_file_of_answers(self, file: Path, tmp_path: Path) -> None:
-        from penchant.engine.cache import Cache
+        from penchant.engine.answer_cache import Cache
 
         Digests(tmp_path / "c.sqlite").sha256(file)
         Cache(tmp_path / "c.sqlite", "m", "float32").close()
@@ -194,7 +194,7 @@ class TestDigests:
             read.append(path)
             return sha256_file(path)
 
-        monkeypatch.setattr("penchant.models.digests.sha256_file", hashed)
+        monkeypatch.setattr("penchant.models.file_hashes.sha256_file", hashed)
         arguments = [str(lines) if part == "LINES" else part for part in command]
         for expected in (["model.safetensors"], [], ["model.safetensors"]):
             assert penchant(arguments[0], "-m", folder, *arguments[1:])[0] == 0

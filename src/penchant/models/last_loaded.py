@@ -8,7 +8,7 @@ from threading import Lock
 from penchant.errors import PenchantError
 from penchant.models import shortcuts
 from penchant.models.cache_file import default_path
-from penchant.models.digests import Digests
+from penchant.models.file_hashes import Digests
 from penchant.models.load import Model, fingerprint, load, names_vectors
 from penchant.models.source import resolve
 

@@ -25,7 +25,7 @@ from builders import refusal
 from fake_backend import FakeBackend
 from paths import SHARED, needs_shared, package_file
 from penchant.engine.scorer import Scorer, language_model
-from penchant.engine.words import WordScore, listed_words, white_space_words
+from penchant.engine.word_surprisal import WordScore, listed_words, white_space_words
 from penchant.errors import DataError, MethodError, ModelError, PenchantError
 from word_reference import corrected, signs
 
@@ -213,7 +213,7 @@ def test_words_in_one_token_have_no_surprisal(toy: Path) -> None:
     (scores,) = Scorer(language_model(str(toy))).surprisals([("a ba", [(0, 1), (2, 3), (3, 4)], "")])
     assert [word.pieces for word in scores] == [1, 1, 1]
     text = "The teacher saw"
-    from penchant.engine.words import _pieces
+    from penchant.engine.word_surprisal import _pieces
     from penchant.models.tokenizer import Encoding
 
     encoding = Encoding((1, 2), (0, 1), ((0, 7), (7, 15)), (0, 1))
