@@ -26,7 +26,7 @@ from penchant.errors import DataError, PenchantError
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.reading import LONGEST_LINE, decoded, guessed_encoding, lines, opened, read_text, saved_as_utf8
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 from penchant.tables.documents import read_yaml
 from penchant.tables.rows import read_rows
 from penchant.vectors.static import load_vectors

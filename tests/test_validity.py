@@ -16,7 +16,7 @@ from bench.simulations.page import POWER, outside, page
 
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

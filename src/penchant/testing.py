@@ -22,9 +22,9 @@ from penchant.report.export import export
 from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
 from penchant.study.catalogue import write_template
-from penchant.study.results import Outcome
+from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 from penchant.tables.rows import read_rows
 
 MODELS = ("bundled:modern", "bundled:early-modern")

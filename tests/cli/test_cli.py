@@ -230,7 +230,7 @@ def test_completion() -> None:
 def test_schema_admits_the_examples_and_the_program_too(penchant: Program) -> None:
     import jsonschema
 
-    from penchant.study.spec import read_study
+    from penchant.study.study_file import read_study
 
     _, out, _ = penchant("schema")
     examples = sorted((ROOT / "examples").glob("*.yaml"))

@@ -14,9 +14,9 @@ from builders import Program, succeeded
 from paths import ROOT, bundled, package_file
 from penchant.instruments.cloze.instrument import CLOZE
 from penchant.instruments.running import Run
-from penchant.study.results import Outcome
+from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 HOME = Path(pc.__file__).parent
 MODELS = {"early-modern": "early", "modern": "modern"}

@@ -25,7 +25,7 @@ from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 TEXT = "the rose grows in the garden by the old house\n" * 200
 WAYS: dict[str, Callable[[Path], Path]] = {

@@ -19,7 +19,7 @@ from paths import ROOT, SHARED, needs_shared, package_file
 from penchant.cluster.joining import Place
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 pytestmark = pytest.mark.whole
 

@@ -18,7 +18,7 @@ from penchant import read_stimuli
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.training import read_card
 from penchant.study.manifest import read_manifest
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.vectors.static import load_vectors
 
 Program = Callable[..., Answer]

@@ -32,10 +32,10 @@ from penchant.report.items import KEYS, ItemTable
 from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
 from penchant.study.catalogue import write_template
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
-from penchant.study.spec import schema as study_schema
+from penchant.study.study_file import read_study
+from penchant.study.study_file import schema as study_schema
 from penchant.testing import MODELS, conform
 
 NAMES = sorted(instruments())

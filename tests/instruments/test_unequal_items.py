@@ -18,9 +18,9 @@ from penchant.report.export import export
 from penchant.report.items import ItemTable, Joined
 from penchant.report.page import write_report
 from penchant.study.catalogue import write_template
-from penchant.study.results import Outcome
+from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

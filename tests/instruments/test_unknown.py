@@ -23,7 +23,7 @@ from penchant.instruments.base import Run
 from penchant.instruments.registry import compare
 from penchant.instruments.unknown import unknown_parts
 from penchant.models.load import LanguageModel, load
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 
 Zoo = Callable[[str], Path]
 UNKNOWN = "漢"

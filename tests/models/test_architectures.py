@@ -20,7 +20,7 @@ from penchant.errors import ModelError
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, read_model
 from penchant.models.network import Network
-from penchant.study.check import check
+from penchant.study.model_check import check
 
 MIXING = {"mobilebert", "convbert", "fnet", "yoso", "nystromformer", "funnel"}
 """Types whose numbers padding moves, at these sizes."""

@@ -14,7 +14,7 @@ from answers import Answer, refused
 from builders import language_model, write_study
 from penchant.engine.scorer import Scorer, score
 from penchant.errors import ModelError
-from penchant.study.check import check
+from penchant.study.model_check import check
 from zoo import altered
 
 Program = Callable[..., Answer]

@@ -20,7 +20,7 @@ from penchant.errors import CacheError, ModelError
 from penchant.files import sha256_file
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint, load
-from penchant.study.check import check
+from penchant.study.model_check import check
 from zoo import altered
 
 Zoo = Callable[[str], Path]

@@ -27,7 +27,7 @@ from builders import language_model
 from penchant.errors import ModelError
 from penchant.models.load import load_tokenizer
 from penchant.models.tokenizer_files import PROBES
-from penchant.study.check import check
+from penchant.study.model_check import check
 from zoo import train
 
 TEXTS = [*PROBES, "In 1010 it was hot.", "The teacher saw DIE MÄNNER.", "He said (the dogs) DON'T sleep", "২০২৪ সালে"]

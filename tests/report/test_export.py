@@ -42,9 +42,9 @@ from penchant.report.references import PENCHANT, cited, unmarked
 from penchant.report.sections import Document, Placed, Section
 from penchant.report.tables import Number, P, Row, Table, constant, marked, untold
 from penchant.study.manifest import read_manifest
-from penchant.study.results import Outcome, read_outcome
+from penchant.study.result_directories import Outcome, read_outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 from penchant.wording.phrases import every_code
 
 Program = Callable[..., Answer]

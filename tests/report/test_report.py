@@ -29,9 +29,9 @@ from penchant.report.page import page, write_report
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, Row, Table
 from penchant.study.manifest import read_manifest
-from penchant.study.results import Outcome, read_outcome, side_by_side
+from penchant.study.result_directories import Outcome, read_outcome, side_by_side
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

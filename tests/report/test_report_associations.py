@@ -38,9 +38,9 @@ from penchant.report.page import page, write_report
 from penchant.report.references import cited
 from penchant.report.tables import Number, Table
 from penchant.stats.association import effect_size
-from penchant.study.results import Outcome, read_outcome
+from penchant.study.result_directories import Outcome, read_outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 from penchant.wording.phrases import Note, notes_json
 
 browser, left_open, reading = test_report.browser, test_report.left_open, test_report.reading

@@ -18,7 +18,7 @@ from penchant.cli.report import show
 from penchant.report.sections import Document, Placed
 from penchant.report.tables import Number, Row, Table
 from penchant.report.terminal import ROWS, headline, wrapped
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.tables.data_paths import PACKAGE
 
 Program = Callable[..., Answer]

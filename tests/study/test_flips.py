@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from builders import Program, Zoo, write, write_study
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 PAIRS = "good\tbad\tgroup\n" + "".join(
     f"The {noun} {verb}.\tThe {noun} {verb}s.\t{noun[0]}\n"

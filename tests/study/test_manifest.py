@@ -15,7 +15,7 @@ from penchant.errors import StudyError
 from penchant.instruments.running import Run
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 MODELS = ["bundled:modern", "bundled:early-modern"]
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\ta\n"

@@ -13,9 +13,9 @@ from studies import trained_study
 import zoo as tiny
 from builders import Zoo, contents, write, write_study
 from penchant.instruments.running import Run
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 NAMES = ("../../escaped", "..", "", "con", "a b", "a_b", "A_b", "x" * 300, "x" * 299 + "/")
 

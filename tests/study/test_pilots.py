@@ -19,9 +19,9 @@ from penchant.errors import StudyError
 from penchant.instruments.registry import instruments
 from penchant.instruments.running import Run
 from penchant.study.catalogue import write_template
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 NAMES = sorted(instruments())
 MODELS = {"weat": ["vectors.txt"], "vector-bias": ["first.txt"]}

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 def progress(label):
     def advance(done, total):

@@ -258,10 +258,10 @@ def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
     penchant: Program, here: Path, study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, changes: bool
 ) -> None:
     from penchant.instruments.base import Probe
-    from penchant.study import check
+    from penchant.study import model_check
 
     read: list[int] = []
-    texts, run = check._texts, Probe.run
+    texts, run = model_check._texts, Probe.run
 
     def counting(model: Any, given: Any) -> Any:
         read.append(len(given))
@@ -273,7 +273,7 @@ def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
                 (here / "bert" / name).write_bytes(data)
         return run(self, model, *arguments)
 
-    monkeypatch.setattr(check, "_texts", counting)
+    monkeypatch.setattr(model_check, "_texts", counting)
     monkeypatch.setattr(Probe, "run", changing)
     succeeded(penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"))
     assert read == [4, 4, 0, 4 if changes else 0]

@@ -118,7 +118,7 @@ def check(
 
     from penchant.instruments.minimal_pairs.data import read_many, whole
     from penchant.instruments.unknown import require_known
-    from penchant.study.check import check as check_model
+    from penchant.study.model_check import check as check_model
 
     check_format(format)
     require_known(on_unknown)

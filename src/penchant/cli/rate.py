@@ -122,7 +122,7 @@ def _fetched(target: str) -> str:
 
 
 def _unshown(target: str) -> frozenset[Path]:
-    from penchant.study.results import unshown
+    from penchant.study.result_directories import unshown
 
     return unshown(target) if Path(target).is_dir() else frozenset()
 
@@ -131,7 +131,7 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
     """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
-    from penchant.study.spec import read_study
+    from penchant.study.study_file import read_study
     from penchant.tables.data_paths import SET_FILE
 
     fields = ("good", "bad", "group", "id")

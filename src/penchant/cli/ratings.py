@@ -35,7 +35,7 @@ def export(
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
     from penchant.instruments.cloze.scale import UNNAMED
-    from penchant.study.results import require_unedited, unshown
+    from penchant.study.result_directories import require_unedited, unshown
     from penchant.tables.formula_escape import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
@@ -83,7 +83,7 @@ def import_(
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
     from penchant.study.next_command import after_ratings
-    from penchant.study.results import require_unedited, unshown
+    from penchant.study.result_directories import require_unedited, unshown
 
     require_unedited(directory)
     fields = {"sentence": sentence, "word": word, "rater": rater_column}

@@ -43,7 +43,7 @@ def report(
     """Write the report of a result directory as one offline page, and show what was found. With two directories, report
     their differences."""
     from penchant.report.page import write_report
-    from penchant.study.results import read_for_report
+    from penchant.study.result_directories import read_for_report
     from penchant.study.stale_reports import outdated
 
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
@@ -65,7 +65,7 @@ def compare(
     trust_edited: EditedOption = False,
 ) -> None:
     """Show the differences between the models of two result directories, and write nothing."""
-    from penchant.study.results import side_by_side
+    from penchant.study.result_directories import side_by_side
 
     check_format(format)
     outcome = side_by_side(directory, other, trust_edited=trust_edited)
@@ -117,7 +117,7 @@ def export(
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
     from penchant.report.export import absent
     from penchant.report.export import export as export_document
-    from penchant.study.results import read_outcome
+    from penchant.study.result_directories import read_outcome
     from penchant.study.stale_reports import outdated
 
     outcome = read_outcome(directory, trust_edited=trust_edited)

@@ -64,7 +64,7 @@ def run(
     """Run a study file."""
     _told(f"{study}: starting")
     from penchant.instruments.running import Run
-    from penchant.study.spec import study_file
+    from penchant.study.study_file import study_file
 
     study = study_file(study)
 
@@ -90,7 +90,7 @@ def demo(
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
     _told("demo: starting")
     from penchant.instruments.running import Run
-    from penchant.study.spec import DEMO
+    from penchant.study.study_file import DEMO
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
@@ -108,8 +108,8 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
-    from penchant.study.spec import read_study
     from penchant.study.stale_reports import outdated
+    from penchant.study.study_file import read_study
 
     spec, probes = read_study(study, **changes)
     with bars() as bar:

@@ -27,10 +27,10 @@ from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
-from penchant.study.results import Outcome, read_for_report, read_outcome, side_by_side
+from penchant.study.result_directories import Outcome, read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
-from penchant.study.spec import Study, read_study
 from penchant.study.stale_reports import outdated
+from penchant.study.study_file import Study, read_study
 from penchant.tables.in_memory import as_yaml, plain
 from penchant.tables.yaml_file import dumped
 

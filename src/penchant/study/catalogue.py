@@ -16,7 +16,7 @@ from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.descriptor import Schemas
 from penchant.instruments.registry import bundled_sets, instrument, instruments, template_files
 from penchant.models.source import bundled_models
-from penchant.study.spec import schema as study_schema
+from penchant.study.study_file import schema as study_schema
 from penchant.tables.documents import SETTINGS, read_yaml
 
 Rows = list[tuple[str, str]]

@@ -12,10 +12,10 @@ from penchant.instruments.base import Probe
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, cited, read_model
 from penchant.models.preflight import Outline, UnreadError, outline
-from penchant.study.check import require_readable
 from penchant.study.manifest import Manifest
+from penchant.study.model_check import require_readable
 from penchant.study.preparation import TRAINED
-from penchant.study.spec import Study
+from penchant.study.study_file import Study
 
 KINDS = {
     "masked": "masked models",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from penchant.errors import PenchantError
 from penchant.study.manifest import FILE, AskedRecord, read_manifest
-from penchant.study.spec import Study, read_study, study_file
+from penchant.study.study_file import Study, read_study, study_file
 from penchant.tables.data_paths import listed
 
 ANY = "STUDY.yaml"

@@ -15,7 +15,7 @@ from penchant.study.changes import Change, asked_otherwise, difference
 from penchant.study.manifest import FILE, AskedRecord, Manifest, now, read_manifest
 from penchant.study.manifest_records import AsideRecord, AttemptRecord
 from penchant.study.preparation import trained_files
-from penchant.study.spec import Study
+from penchant.study.study_file import Study
 
 FREE = ("question", "names", "models", "families")
 """Keys of a study that change no number of a model: what is printed with them, and which other models there are."""

@@ -12,7 +12,7 @@ from penchant.cluster.pool import Pool
 from penchant.cluster.sending import wanted
 from penchant.models.load import LanguageModel
 from penchant.study.manifest_records import ClusterRecord
-from penchant.study.spec import Study
+from penchant.study.study_file import Study
 
 
 class Elsewhere:

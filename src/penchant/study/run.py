@@ -25,16 +25,16 @@ from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.reading import exists
 from penchant.records import with_nulls
 from penchant.study.changes import Now, changes, data_records, forget, refuse
-from penchant.study.check import require_fit
 from penchant.study.checkpoints import together
 from penchant.study.compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
+from penchant.study.model_check import require_fit
 from penchant.study.open_run import Begun, begun, held, hub_commits
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.ray_workers import Elsewhere, elsewhere
-from penchant.study.results import COMPARISON, CURVE, Outcome
-from penchant.study.spec import Study
+from penchant.study.result_directories import COMPARISON, CURVE, Outcome
+from penchant.study.study_file import Study
 
 Probes = Sequence[Probe[Any]]
 

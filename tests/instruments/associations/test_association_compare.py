@@ -31,9 +31,9 @@ from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import holm
 from penchant.study import run as study_module
 from penchant.study.manifest import read_manifest
-from penchant.study.results import Outcome
+from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]

@@ -15,7 +15,7 @@ from bengali_models import bengali_model, bengali_vectors
 from paths import ROOT, SHARED, bundled, package_file
 from penchant import read_stimuli
 from penchant.corpus.normalisation import normalise
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 
 EXAMPLES = ROOT / "examples"
 MODERN = SHARED.parent / "corpora" / "modern_english.txt"

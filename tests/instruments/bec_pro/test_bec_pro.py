@@ -27,7 +27,7 @@ from penchant.instruments.comparison import difference
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.templates import SD, SHARE
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 from penchant.wording.phrases import Note
 
 Zoo = Callable[[str], Path]

@@ -34,7 +34,7 @@ from penchant.instruments.disco.probe import Disco
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import fisher
 from penchant.stats.templates import SD
-from penchant.study.spec import read_study
+from penchant.study.study_file import read_study
 
 Zoo = Callable[[str], Path]
 SET = (

@@ -41,7 +41,7 @@ from penchant.report.made import methods
 from penchant.report.tables import Number, P
 from penchant.report.terminal import headline
 from penchant.study.run import run_study
-from penchant.study.spec import Study
+from penchant.study.study_file import Study
 from penchant.wording.phrases import Note, read_method
 
 SECTION = INSTRUMENT.section

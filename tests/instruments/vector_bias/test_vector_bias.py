@@ -40,7 +40,7 @@ from penchant.records import Result
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
-from penchant.study.results import read_outcome
+from penchant.study.result_directories import read_outcome
 from penchant.vectors.static import StaticVectors, load_vectors
 from penchant.wording.phrases import Method, Note, notes_of, read_method
 

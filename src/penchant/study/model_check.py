@@ -19,7 +19,7 @@ from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown import OnUnknown, known_texts, require_known
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel, Model
-from penchant.study.invariance import invariance
+from penchant.study.batch_invariance import invariance
 from penchant.tables.in_memory import plain
 from penchant.tables.in_memory import texts as listed_texts
 

@@ -14,9 +14,9 @@ import penchant as pc
 import zoo as animals
 from builders import Zoo
 from penchant.models.load import LanguageModel
-from penchant.study import invariance as measured
-from penchant.study.check import BATCH_TOLERANCE, Finding
-from penchant.study.invariance import invariance
+from penchant.study import batch_invariance as measured
+from penchant.study.batch_invariance import invariance
+from penchant.study.model_check import BATCH_TOLERANCE, Finding
 
 TEXTS = animals.SENTENCES[:8]
 PLACED = [(text, f"text {n}") for n, text in enumerate(TEXTS)]
