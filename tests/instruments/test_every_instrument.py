@@ -28,7 +28,7 @@ from penchant.records import ALONE
 from penchant.records import Result as AnyResult
 from penchant.report.export import export
 from penchant.report.finding import deciding
-from penchant.report.items import KEYS, ItemTable
+from penchant.report.item_browser import KEYS, ItemTable
 from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
 from penchant.study.catalogue import write_template

@@ -15,7 +15,7 @@ from lacking import lacking
 from penchant.instruments.registry import instruments, placed
 from penchant.instruments.running import Run
 from penchant.report.export import export
-from penchant.report.items import ItemTable, Joined
+from penchant.report.item_browser import ItemTable, Joined
 from penchant.report.page import write_report
 from penchant.study.catalogue import write_template
 from penchant.study.result_directories import Outcome

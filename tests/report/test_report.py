@@ -25,8 +25,8 @@ from browsers import AXE, CHROMIUM, FLAGS, violations
 from paths import SHARED
 from penchant import MinimalPairs, Result, Signature, load
 from penchant.instruments.running import Run
+from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
-from penchant.report.pieces import readable
 from penchant.report.tables import Number, Row, Table
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import Outcome, read_outcome, side_by_side

@@ -151,7 +151,7 @@ def show(document: Document, *, directory: Path | None = None, estimates: bool =
 
 
 def _cautions(document: Document, *, full: bool) -> Iterator[str]:
-    from penchant.report.views import cautions
+    from penchant.report.html_context import cautions
 
     every = [text for section in document.sections if section.section.items for text in cautions(section.results)]
     every = list(dict.fromkeys(every))

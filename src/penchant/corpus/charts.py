@@ -12,8 +12,8 @@ from penchant.corpus.sentence_table import By, counts
 from penchant.counting import counted
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.lazy_altair import alt
 from penchant.report.page import chart_page
 
 _WIDTH = 460

@@ -22,8 +22,8 @@ from penchant.errors import MethodError, StudyError, one_line, one_of
 from penchant.instruments.base import Probe
 from penchant.instruments.descriptor import Instrument
 from penchant.records import Result
-from penchant.report.items import Joined
-from penchant.report.no_difference import Scale
+from penchant.report.item_browser import Joined
+from penchant.report.no_difference_text import Scale
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import Placed
 from penchant.stats.equivalence import detectable, narrower

@@ -17,7 +17,7 @@ from penchant.errors import MethodError, StudyError, in_words, shortened, withou
 from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.fields import in_json, names_files, without_place
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 from penchant.tables.documents import SETTINGS
 
 

@@ -206,7 +206,7 @@ def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
 
 def growth_svg(path: Path, task: Task) -> str:
     """Draw agreement as it grows."""
-    from penchant.report.drawing import alt
+    from penchant.report.lazy_altair import alt
 
     grown = growth(task, _read(path)[0])
     rows = [{"judgements": n, "alpha": e.value, "low": e.low, "high": e.high} for n, e in grown]

@@ -17,7 +17,7 @@ from penchant.errors import DataError, MethodError, one_of, undirected
 from penchant.files import as_json, distinct, refuse_other, sha256_file, write_together
 from penchant.reading import read_text
 from penchant.records import Result
-from penchant.report.choice import Choice, names
+from penchant.report.export_filter import Choice, names
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, Placed
@@ -39,7 +39,7 @@ def export(
 ) -> list[Path]:
     """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
 
-    `scores` and `columns` choose what the tables show (see `penchant.report.choice`). Returns the paths.
+    `scores` and `columns` choose what the tables show (see `penchant.report.export_filter`). Returns the paths.
 
     Files of an earlier export are replaced, each atomically; the hashes in a hidden file of the folder tell them from
     others. Raises MethodError for another form and for a name that no table has, OutputError for a file that cannot be

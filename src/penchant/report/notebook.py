@@ -12,9 +12,9 @@ from markupsafe import Markup
 from penchant.arguments import Named
 from penchant.counting import for_one
 from penchant.report.figures import Figure
-from penchant.report.items import ItemTable
+from penchant.report.html_context import environment, section_view
+from penchant.report.item_browser import ItemTable
 from penchant.report.sections import Placed
-from penchant.report.views import environment, section_view
 
 FIRST = 10
 """The number of items that are shown."""

@@ -18,11 +18,11 @@ from markupsafe import Markup
 from penchant._version import __version__
 from penchant.errors import OutputError, encodable
 from penchant.files import head, refuse_other, write_text
-from penchant.report.blocks import Packed, block, pack
 from penchant.report.figures import INK, Figure, converter
+from penchant.report.html_context import ASSETS, environment, section_view
+from penchant.report.item_payload import Packed, block, pack
 from penchant.report.references import PENCHANT, Reference
 from penchant.report.sections import Document
-from penchant.report.views import ASSETS, environment, section_view
 from penchant.wording.templates import common
 
 LIMIT = 4_900_000

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from penchant.records import Result
-from penchant.report import made, no_difference
+from penchant.report import method_text, no_difference_text
 from penchant.report.figures import Figure, unchecked
-from penchant.report.items import ItemTable
-from penchant.report.no_difference import Scale
+from penchant.report.item_browser import ItemTable
+from penchant.report.no_difference_text import Scale
 from penchant.report.references import Reference
 from penchant.report.tables import Table, untold
 
@@ -126,7 +126,10 @@ class Placed:
         """Return what was measured and how, and how intervals and tests were made; with citations."""
         paragraphs = self.section.methods(self.results)
         if self.section.items is not None:  # an overview leaves that to its sections
-            paragraphs += [*self._over_steps("methods"), *made.methods(self.results, self.comparison, self.references)]
+            paragraphs += [
+                *self._over_steps("methods"),
+                *method_text.methods(self.results, self.comparison, self.references),
+            ]
         return paragraphs
 
     def compared(self) -> list[Table]:
@@ -134,7 +137,7 @@ class Placed:
         if self.comparison is None:
             return []
         comparison = untold(self.comparison)
-        return self._remarked([*self.section.compared(comparison), *no_difference.tables(comparison, self.scale)])
+        return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
 
 
 def _untold(results: Sequence[Result]) -> list[Result]:

@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.lazy_altair import alt
 from penchant.views.rows import At, Line, Source, parted, sources, together
 from penchant.wording.templates import Text
 

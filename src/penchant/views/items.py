@@ -9,8 +9,8 @@ from typing import Literal
 import polars as pl
 
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Joined, Strip
-from penchant.report.pieces import readable
+from penchant.report.detokenize import readable
+from penchant.report.item_browser import Column, ItemTable, Joined, Strip
 from penchant.report.tables import models
 from penchant.wording.templates import Text
 

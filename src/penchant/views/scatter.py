@@ -9,8 +9,8 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.report.lazy_altair import alt
 from penchant.views.figures import figure
 from penchant.wording.templates import Text
 

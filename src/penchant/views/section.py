@@ -10,7 +10,7 @@ import polars as pl
 
 from penchant.records import Result, Signature
 from penchant.report.figures import Figure
-from penchant.report.items import ItemTable, every_item
+from penchant.report.item_browser import ItemTable, every_item
 from penchant.report.sections import Section
 from penchant.report.tables import Table
 from penchant.views import figures, finding, tables

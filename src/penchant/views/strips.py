@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, INK, Figure
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import figure
 from penchant.views.rows import At, sources

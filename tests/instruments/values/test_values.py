@@ -37,7 +37,7 @@ from penchant.instruments.values.probe import Rated
 from penchant.instruments.values.representativeness import FROM_SURVEY
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
-from penchant.report.made import methods
+from penchant.report.method_text import methods
 from penchant.report.tables import Number, P
 from penchant.report.terminal import headline
 from penchant.study.run import run_study

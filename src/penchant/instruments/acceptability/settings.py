@@ -11,7 +11,7 @@ from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColum
 from penchant.instruments.fields import CITED, Data, Files, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 

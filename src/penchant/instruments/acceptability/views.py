@@ -21,7 +21,7 @@ from penchant.instruments.acceptability.estimates import (
 from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
 from penchant.records import Result
 from penchant.report.finding import Shown, differences, levels, told
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
 from penchant.report.tables import shown
 from penchant.stats.inputs import Array
 from penchant.views.figures import Forest

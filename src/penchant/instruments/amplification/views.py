@@ -27,7 +27,7 @@ from penchant.instruments.amplification.estimates import (
 from penchant.instruments.comparison import difference
 from penchant.records import Result
 from penchant.report.finding import Shown, across, differences, measured, told
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
 from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Each, Forest

@@ -10,9 +10,9 @@ from typing import Any
 
 from penchant.instruments.associations.frames import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import INK, Figure
 from penchant.report.finding import sentences, told
+from penchant.report.lazy_altair import alt
 from penchant.report.sections import Section
 from penchant.report.tables import Number, Row, Table, estimate
 from penchant.stats.hypothesis_tests import holm

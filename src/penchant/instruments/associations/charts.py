@@ -22,8 +22,8 @@ from penchant.instruments.associations.logprob_estimates import EVERY
 from penchant.instruments.associations.random_effects import FIRST
 from penchant.instruments.associations.stimulus_charts import panels
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.wording.templates import Text
 

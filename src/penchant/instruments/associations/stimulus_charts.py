@@ -23,8 +23,8 @@ from penchant.instruments.associations.frames import (
 )
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import figure
 from penchant.wording.templates import Text

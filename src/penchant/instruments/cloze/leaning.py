@@ -13,7 +13,7 @@ from penchant.instruments.cloze.raters import ALPHA, SAMPLED
 from penchant.instruments.comparison import difference
 from penchant.records import Result
 from penchant.report.finding import MOST, across, differences, measured, outside, told, unclear
-from penchant.report.items import Joined
+from penchant.report.item_browser import Joined
 from penchant.stats.agreement import TENTATIVE
 from penchant.views.rows import At, Line, Source, compared, sources
 from penchant.wording.templates import Text

@@ -27,7 +27,7 @@ from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.records import Estimate
 from penchant.report.finding import listed
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.rows import columns as columns_of

@@ -13,7 +13,7 @@ from penchant.instruments.fields import CITED, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
 from penchant.tables.documents import SETTINGS
 

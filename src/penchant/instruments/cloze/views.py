@@ -27,9 +27,9 @@ from penchant.instruments.cloze.raters import ALPHA, RAW, SAMPLED, Judged, by_wo
 from penchant.instruments.cloze.scale import ends_of
 from penchant.instruments.comparison import difference
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.finding import measured
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import Cell, Number, estimate, models
 from penchant.views.figures import Drawn
 from penchant.views.finding import Said

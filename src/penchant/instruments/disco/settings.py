@@ -10,7 +10,7 @@ from penchant.instruments.fields import CITED, DOCUMENT, Data, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.limits import FILLERS
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 
 DIFFERENT = "fills that differ by gender, a template"
 

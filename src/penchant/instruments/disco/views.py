@@ -19,9 +19,9 @@ from penchant.instruments.disco.estimates import (
     templates_of,
 )
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.finding import ALPHA, MOST, Shown, deciding
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import Number, P
 from penchant.stats.templates import SD
 from penchant.views.figures import Drawn, Forest, interval_layers, reference

@@ -14,9 +14,9 @@ import polars as pl
 from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.length_charts import rule
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, Figure
 from penchant.report.finding import measured, sentences
+from penchant.report.lazy_altair import alt
 from penchant.report.sections import Curves
 from penchant.report.tables import Number, Table
 from penchant.views import tables

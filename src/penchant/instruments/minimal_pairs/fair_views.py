@@ -14,9 +14,9 @@ from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.instruments.minimal_pairs.preferring import POINTS, levels_of, ordered
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS
 from penchant.report.finding import told
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import Number, models
 from penchant.stats.hypothesis_tests import holm
 from penchant.views.figures import Drawn

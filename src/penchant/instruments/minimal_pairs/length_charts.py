@@ -11,8 +11,8 @@ import polars as pl
 from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE, SPLITS
 from penchant.records import Result
 from penchant.report import figures
-from penchant.report.drawing import alt
 from penchant.report.figures import FAINT
+from penchant.report.lazy_altair import alt
 from penchant.views.rows import sources
 from penchant.wording.templates import Text
 

@@ -23,8 +23,8 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     mean_judgements,
 )
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import P
 from penchant.views.figures import SHAPES
 from penchant.views.rows import At, Line, Source, sources

@@ -16,7 +16,7 @@ from penchant.instruments.minimal_pairs.human import COLUMNS
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.records import Result
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 

@@ -30,7 +30,7 @@ from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figur
 from penchant.instruments.minimal_pairs.preferring import preferring
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.records import Result, Signature
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
 from penchant.report.tables import Cell, Number, P, shown
 from penchant.stats.logistic import LACK_OF_FIT
 from penchant.views.figures import Drawn, Each, Forest

@@ -17,7 +17,7 @@ from penchant.instruments.values.tables import FEWEST, FEWEST_OF_DISTANCES, is_w
 from penchant.letter_case import WITH_RULES, capitalised
 from penchant.records import Result
 from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, told
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
 from penchant.report.tables import P
 from penchant.stats.bootstrap import FEWEST_BEYOND
 from penchant.views.rows import FIRST, At, Line, Source, compared, sources

@@ -13,7 +13,7 @@ from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
 from penchant.instruments.values.survey import file_of_survey
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 
 DIFFERENCE = "difference of ratings"
 """Of one group minus another, or of one model minus another."""

@@ -54,7 +54,7 @@ from penchant.instruments.values.group_distance import (
 from penchant.instruments.values.representativeness import FROM_SURVEY, REPRESENTATIVE
 from penchant.report.finding import ALPHA as TOLD
 from penchant.report.finding import deciding
-from penchant.report.no_difference import NEVER
+from penchant.report.no_difference_text import NEVER
 from penchant.report.tables import DECIDES, Cell, Number, P, estimate
 from penchant.stats.bootstrap import FEW_CLUSTERS
 from penchant.stats.consistency import ALPHA

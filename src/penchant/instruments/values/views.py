@@ -17,9 +17,9 @@ from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
 from penchant.records import Result
-from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK
-from penchant.report.items import every_item
+from penchant.report.item_browser import every_item
+from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import Drawn, Forest
 from penchant.views.finding import Said

@@ -12,7 +12,7 @@ from penchant.instruments.settings import Settings
 from penchant.instruments.unknown import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
-from penchant.report.no_difference import Scale
+from penchant.report.no_difference_text import Scale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.errors import undirected
-from penchant.report.items import Column, ItemTable
+from penchant.report.item_browser import Column, ItemTable
 
 CHUNK = 500
 """Items whose tokens share one block."""

@@ -12,7 +12,7 @@ import jinja2
 from penchant.errors import undirected
 from penchant.records import Result
 from penchant.report.figures import Figure
-from penchant.report.items import ItemTable
+from penchant.report.item_browser import ItemTable
 from penchant.report.references import POINT, Reference, cited, prose
 from penchant.report.sections import Placed
 from penchant.report.tables import Cell, Number, P, Table, with_minus

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from penchant.records import Result, Signature
-from penchant.report import no_difference
+from penchant.report import no_difference_text
 from penchant.report.references import POINT, Reference
 from penchant.report.tables import models
 from penchant.wording.phrases import Method, read_method, shape, spanning
@@ -30,7 +30,7 @@ def methods(
     paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
         paragraphs += _paragraphs(" of differences between models", [comparison], references)
-        if no_difference.tables(comparison, no_difference.Scale()):
+        if no_difference_text.tables(comparison, no_difference_text.Scale()):
             paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 
