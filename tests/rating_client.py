@@ -19,9 +19,9 @@ from urllib.parse import urlencode, urljoin, urlsplit
 import uvicorn
 
 from penchant.rating.connections import settings
+from penchant.rating.judgement_store import Rater, Showing, Store
 from penchant.rating.server import Site
-from penchant.rating.serving import Address, listening
-from penchant.rating.store import Rater, Showing, Store
+from penchant.rating.server_process import Address, listening
 from penchant.rating.tasks import Point, Question, Task
 
 LOOPBACK = "127.0.0.1"

@@ -16,8 +16,8 @@ import penchant as pc
 from answers import Answer, refused
 from builders import write_study
 from penchant.errors import MethodError
-from penchant.rating.onepage import JOURNAL
-from penchant.rating.store import Store
+from penchant.rating.judgement_store import Store
+from penchant.rating.offline_page import JOURNAL
 from penchant.rating.task_builder import scale_points, share
 from penchant.tables.rows import read_rows
 from rating_client import answer_all
@@ -175,7 +175,7 @@ def test_what_was_taken_back_comes_back_with_the_file(penchant: Program, tmp_pat
 
 
 def test_a_port_that_is_taken_is_one_line(penchant: Program, tmp_path: Path) -> None:
-    from penchant.rating.serving import listening
+    from penchant.rating.server_process import listening
 
     (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
     with listening("127.0.0.1", 0) as bound:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from penchant.rating import connections
-from penchant.rating.serving import Address, links
-from penchant.rating.store import Store
+from penchant.rating.judgement_store import Store
+from penchant.rating.server_process import Address, links
 from rating_client import FORM, Client, scale_task, serving
 
 HALVES = {

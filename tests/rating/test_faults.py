@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from penchant.rating import database
-from penchant.rating.serving import Address, links
-from penchant.rating.store import Store
+from penchant.rating import database_file
+from penchant.rating.judgement_store import Store
+from penchant.rating.server_process import Address, links
 from rating_client import Answered, Client, following, scale_task, serving
 
 TASK = scale_task(5, repeat=0)
@@ -94,9 +94,9 @@ def journal(file: Path, folder: Path) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_each_statement_fails_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: bool) -> None:
-    connected = database._connected
-    monkeypatch.setattr(database, "_connected", lambda file: Faulty(connected(file), after=after))
-    monkeypatch.setattr(database, "_EVERY", 2)
+    connected = database_file._connected
+    monkeypatch.setattr(database_file, "_connected", lambda file: Faulty(connected(file), after=after))
+    monkeypatch.setattr(database_file, "_EVERY", 2)
     number = 0
     left = 0
     while left <= 0:  # until nothing fails any more
@@ -160,7 +160,7 @@ each_write_fails(Path(sys.argv[1]), ctypes.CDLL(None))
 
 def each_write_fails(folder: Path, shim: Any) -> None:
     """Answer four items, in a process whose writing fails once, at each write in turn."""
-    database._EVERY = 2
+    database_file._EVERY = 2
     number, left = 0, 0
     while not left:
         number += 1

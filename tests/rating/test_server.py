@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from penchant.rating.serving import Address, links
-from penchant.rating.store import Store
+from penchant.rating.judgement_store import Store
+from penchant.rating.server_process import Address, links
 from penchant.rating.tasks import Question, Task
 from penchant.tables.rows import read_rows
 from rating_client import FORM, Client, choice_task, scale_task, serving

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from penchant.errors import DataError
-from penchant.rating.serving import Address
+from penchant.rating.server_process import Address
 from penchant.tables.rows import read_rows
 from rating_client import LOOPBACK, Answered, Client, Served
 

@@ -92,8 +92,8 @@ def rate(
     backup: BackupOption = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
-    from penchant.rating.database import back_up
-    from penchant.rating.names import names_of
+    from penchant.rating.database_file import back_up
+    from penchant.rating.rater_names import names_of
     from penchant.rating.task_builder import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
 
@@ -159,8 +159,8 @@ def _judges() -> list[Judge]:
 
 
 def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
-    from penchant.rating.serving import LOOPBACK, Address, check_public, links, listening, serve
-    from penchant.rating.store import Store
+    from penchant.rating.judgement_store import Store
+    from penchant.rating.server_process import LOOPBACK, Address, check_public, links, listening, serve
     from penchant.tables.judgement_database import is_beside
 
     check_public(public)
@@ -186,8 +186,8 @@ def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port
 def _without_server(
     asked: Task, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
 ) -> None:
-    from penchant.rating.onepage import take_in, write_pages
-    from penchant.rating.store import Store
+    from penchant.rating.judgement_store import Store
+    from penchant.rating.offline_page import take_in, write_pages
 
     with Store.open(out, asked, raters=names, slots=slots) as store:
         for file, taken in zip(returned, take_in(store, returned), strict=True):

@@ -145,7 +145,7 @@ def _show(
 ) -> None:
     import polars as pl
 
-    from penchant.rating.opposed import tentative
+    from penchant.rating.reversed_raters import tentative
 
     alpha, raw = estimates
 

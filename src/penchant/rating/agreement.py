@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from penchant.errors import DataError
-from penchant.rating.opposed import each_with_others, newcomers, opposed
+from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import FIRST, SECOND
 from penchant.reading import opened
 from penchant.records import Estimate

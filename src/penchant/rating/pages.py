@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from penchant.errors import missing_package, visible
-from penchant.rating.store import Progress, Showing
+from penchant.rating.judgement_store import Progress, Showing
 from penchant.rating.tasks import FIRST, SECOND, Question, Task
 
 ASSETS = Path(__file__).parent / "assets"

@@ -21,10 +21,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from penchant.rating import summary
-from penchant.rating.forms import form_of, whole
+from penchant.rating import owner_summary
+from penchant.rating.form_parsing import form_of, whole
+from penchant.rating.judgement_store import JOIN, OWNER, Rater, Showing, Store, new_token, same
 from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
-from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store, new_token, same
 
 COMMENT = 2_000
 """The most characters of a comment that are kept."""
@@ -255,16 +255,16 @@ class Site:
         rater = self._rater(request)
         if self.store.progress(rater).following is not None:
             return RedirectResponse("item", 303)
-        return self._page("done", code=summary.code(self.store, rater), undo=self._undo_form(rater))
+        return self._page("done", code=owner_summary.code(self.store, rater), undo=self._undo_form(rater))
 
     # The owner --------------------------------------------------------------------------------------------------------
 
     async def owner(self, request: Request) -> Response:
         """How far everybody is, and how well they agree."""
         self._require_owner(request)
-        found = await run_in_threadpool(summary.summarise, self.store.path, self.store.task)
+        found = await run_in_threadpool(owner_summary.summarise, self.store.path, self.store.task)
         raters = self.store.raters()
-        codes = {rater.name: summary.code(self.store, rater) for rater in raters}
+        codes = {rater.name: owner_summary.code(self.store, rater) for rater in raters}
         forms = {rater.name: self._withdraw_form(rater) for rater in raters}
         sign = self.store.signed("decide", self.store.token(OWNER))
         return self._page("owner", task=self.store.task, found=found, codes=codes, forms=forms, sign=sign)
@@ -272,16 +272,16 @@ class Site:
     async def alpha(self, request: Request) -> Response:
         """Agreement as it grows, drawn."""
         self._require_owner(request)
-        drawn = await run_in_threadpool(summary.growth_svg, self.store.path, self.store.task)
+        drawn = await run_in_threadpool(owner_summary.growth_svg, self.store.path, self.store.task)
         return Response(drawn, media_type="image/svg+xml")
 
     async def export(self, request: Request) -> Response:
         """A table as CSV."""
         self._require_owner(request)
         name = request.path_params["name"]
-        if name not in summary.EXPORTS:
+        if name not in owner_summary.EXPORTS:
             raise HTTPException(404, "There is no such table.")
-        text = await run_in_threadpool(summary.exported, name, self.store.path, self.store.task)
+        text = await run_in_threadpool(owner_summary.exported, name, self.store.path, self.store.task)
         kept = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=kept)
 

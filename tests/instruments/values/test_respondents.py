@@ -13,7 +13,7 @@ import pytest
 from answers import Answer
 from builders import write, write_study
 from penchant import DataError, read_survey
-from penchant.rating.store import Store
+from penchant.rating.judgement_store import Store
 
 Program = Callable[..., Answer]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.cloze.settings import ClozeSettings
-from penchant.rating.opposed import each_with_others, newcomers, opposed
+from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
 from penchant.stats.raters import mean_over_raters, worth

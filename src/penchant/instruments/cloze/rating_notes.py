@@ -14,8 +14,8 @@ from penchant.instruments.cloze.scale import POINTS, dates_of_half
 from penchant.instruments.cloze.sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
-from penchant.rating.opposed import each_with_others, opposed, tentative
-from penchant.rating.slipped import Slip, slipped
+from penchant.rating.reversed_raters import each_with_others, opposed, tentative
+from penchant.rating.row_shift import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha
 
 _NAMED = 3

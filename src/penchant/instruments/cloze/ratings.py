@@ -23,7 +23,7 @@ from penchant.instruments.cloze.scale import POINTS, Scale, ends_of
 from penchant.instruments.cloze.sheets import Sheet, alike, foreign, read_sheets, require_any
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
-from penchant.rating.opposed import each_with_others, newcomers, opposed
+from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.records import Estimate
 from penchant.report.finding import listed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from penchant.errors import MethodError, missing_package
-from penchant.rating.store import JOIN, OWNER, Store
+from penchant.rating.judgement_store import JOIN, OWNER, Store
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from penchant.errors import DataError, OutputError, visible
 from penchant.files import distinct, write_text
+from penchant.rating.judgement_store import Rater, Store
 from penchant.rating.pages import ASSETS, REASONS, direction, instructions, page, parts
 from penchant.rating.server import COMMENT
-from penchant.rating.store import Rater, Store
 from penchant.rating.tasks import Question, Task
 from penchant.reading import read_text
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penchant.rating.plan import plan
+from penchant.rating.item_order import plan
 from penchant.rating.tasks import Question
 from rating_client import choice_task, scale_task
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from penchant.errors import DataError, StudyError, first_line
-from penchant.rating.database import Database
-from penchant.rating.names import NUMBERED, is_numbered, refuse_alike
-from penchant.rating.plan import plan
+from penchant.rating.database_file import Database
+from penchant.rating.item_order import plan
+from penchant.rating.rater_names import NUMBERED, is_numbered, refuse_alike
 from penchant.rating.tasks import Question, Task, task_of
 from penchant.tables.judgement_database import APPLICATION, CURRENT, VERSION
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penchant.errors import DataError, MethodError, OutputError, StudyError
-from penchant.rating.names import names_of
-from penchant.rating.store import JOIN, OWNER, Store
+from penchant.rating.judgement_store import JOIN, OWNER, Store
+from penchant.rating.rater_names import names_of
 from penchant.rating.tasks import Question
 from penchant.tables.rows import read_rows
 from rating_client import answer_all, choice_task, following, scale_task

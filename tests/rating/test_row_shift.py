@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from penchant.rating.slipped import slipped
+from penchant.rating.row_shift import slipped
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ import pytest
 
 from answers import Answer
 from penchant.errors import DataError, OutputError, StudyError
-from penchant.rating import database
-from penchant.rating.store import Store
+from penchant.rating import database_file
+from penchant.rating.judgement_store import Store
 from penchant.tables.rows import read_rows
 from rating_client import following, scale_task
 
@@ -120,7 +120,7 @@ def test_another_program_that_looks_in_takes_nothing_away(tmp_path: Path) -> Non
 
 def test_another_program_that_goes_on_reading_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes stay beside the file meanwhile."""
-    monkeypatch.setattr(database, "_EVERY", 2)
+    monkeypatch.setattr(database_file, "_EVERY", 2)
     file = tmp_path / "r.sqlite"
     with Store.open(file, TASK, raters=["anna"]) as store, closing(sqlite3.connect(file)) as other:
         other.execute("BEGIN")
@@ -135,7 +135,7 @@ def test_another_program_that_goes_on_reading_stops_nobody(tmp_path: Path, monke
 
 @pytest.mark.parametrize("every", [1, 2, 500])
 def test_a_copy_that_lacks_answers_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
-    monkeypatch.setattr(database, "_EVERY", every)
+    monkeypatch.setattr(database_file, "_EVERY", every)
     file, copy = tmp_path / "r.sqlite", tmp_path / "copy.sqlite"
     with Store.open(file, TASK, raters=["anna"]) as store:
         for said in range(1, 4):
@@ -205,7 +205,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
 
 def test_a_backup_is_whole(penchant: Callable[..., Answer], tmp_path: Path) -> None:
     """Also of a database that is served, and of one that was killed; it replaces nothing."""
-    code = "import sys; from penchant.rating.database import back_up; back_up(*sys.argv[1:])"
+    code = "import sys; from penchant.rating.database_file import back_up; back_up(*sys.argv[1:])"
     with Store.open(tmp_path / "r.sqlite", TASK, raters=["anna"]) as store:
         for said in (1, 2):
             say(store)

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from penchant.errors import visible
+from penchant.rating.judgement_store import Rater, Store
 from penchant.rating.pages import told
-from penchant.rating.store import Rater, Store
 from penchant.rating.tasks import Question, Task
 from penchant.records import Estimate
 from penchant.report.figures import Figure
