@@ -172,9 +172,9 @@ def overhead(sentences: int) -> None:
     import torch
 
     from penchant.cluster.backend import RayBackend
-    from penchant.cluster.joining import Place, joined
+    from penchant.cluster.connect import Place, joined
+    from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import Pool
-    from penchant.cluster.sending import wanted
     from penchant.engine.scorer import Scorer, language_model, numbered
     from penchant.models.load import load
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.joining import Place, joined
+from penchant.cluster.connect import Place, joined
+from penchant.cluster.model_transfer import wanted
 from penchant.cluster.pool import Pool
-from penchant.cluster.sending import wanted
 from penchant.engine.scorer import Scorer, language_model, numbered
 from penchant.models.load import LanguageModel, load
 

@@ -14,9 +14,9 @@ import pytest
 
 from penchant.cluster import pool as pool_module
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.joining import Place, joined
+from penchant.cluster.connect import Place, joined
+from penchant.cluster.model_transfer import wanted
 from penchant.cluster.pool import Job, Pool
-from penchant.cluster.sending import wanted
 from penchant.cluster.worker import Halving, TooLargeError, Wanted
 from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch

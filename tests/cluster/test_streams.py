@@ -14,7 +14,7 @@ from fsspec import AbstractFileSystem
 
 import penchant as pc
 from builders import succeeded
-from penchant.cluster.shards import texts
+from penchant.cluster.shard_scoring import texts
 from penchant.corpus.text_files import Block
 
 pytestmark = pytest.mark.whole

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from paths import ROOT, SHARED, needs_shared, package_file
-from penchant.cluster.joining import Place
+from penchant.cluster.connect import Place
 from penchant.instruments.running import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study

@@ -30,7 +30,7 @@ from penchant.limits import COUNT, PROCESSES, SEED
 from penchant.reading import exists
 
 if TYPE_CHECKING:
-    from penchant.cluster.joining import Place
+    from penchant.cluster.connect import Place
     from penchant.corpus.stimuli import StimulusSet
     from penchant.corpus.whole_files import ByFile
 
@@ -105,9 +105,9 @@ def _searchers(where: Place | None) -> Iterator[ByFile | None]:
     if where is None:
         yield None
         return
-    from penchant.cluster.joining import joined
+    from penchant.cluster.connect import joined
+    from penchant.cluster.corpus_search import searched_by
     from penchant.cluster.pool import Pool
-    from penchant.cluster.searching import searched_by
 
     with joined(where), closing(Pool(where, None, say=note)) as pool:
         yield searched_by(pool)

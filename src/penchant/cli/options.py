@@ -13,7 +13,7 @@ from penchant.limits import BATCH_TOKENS, COUNT, PROCESSES
 from penchant.progress import waiting
 
 if TYPE_CHECKING:
-    from penchant.cluster.joining import Place
+    from penchant.cluster.connect import Place
     from penchant.models.load import LanguageModel
 
 ModelOption = Annotated[
@@ -114,7 +114,7 @@ def load_language_model(
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
     """Return where the work is done: None for this process. Raises ClusterError or MethodError."""
-    from penchant.cluster.joining import Place
+    from penchant.cluster.connect import Place
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
         raise MethodError("--workers, --cpus and --gpus are for a cluster", hint="add --on, such as --on ray")

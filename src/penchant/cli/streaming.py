@@ -14,7 +14,7 @@ from penchant.counting import counted
 from penchant.errors import MethodError
 
 if TYPE_CHECKING:
-    from penchant.cluster.joining import Place
+    from penchant.cluster.connect import Place
     from penchant.models.load import LanguageModel
 
 
@@ -43,10 +43,10 @@ def stream(
     on_error: str,
 ) -> None:
     """Score the files of some names. What is said of it goes to standard error."""
-    from penchant.cluster.joining import imported, joined
+    from penchant.cluster.connect import imported, joined
+    from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import Pool
-    from penchant.cluster.sending import wanted
-    from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
+    from penchant.cluster.score_stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.normalisations import FREQUENCY, PREFIXED, check_normalise
     from penchant.engine.scoring_methods import method_for

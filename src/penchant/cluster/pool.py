@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from penchant.cluster.joining import Place, imported, nodes, room
-from penchant.cluster.sending import sent
+from penchant.cluster.connect import Place, imported, nodes, room
+from penchant.cluster.model_transfer import sent
 from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
 from penchant.counting import counted
 from penchant.errors import ClusterError, first_line

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant._version import __version__
-from penchant.cluster.joining import imported
-from penchant.cluster.shards import Counted, Shard, scored
+from penchant.cluster.connect import imported
+from penchant.cluster.shard_scoring import Counted, Shard, scored
 from penchant.corpus.search import Extraction
 from penchant.corpus.whole_files import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penchant.arguments import asked
-from penchant.cluster.joining import Place
+from penchant.cluster.connect import Place
 from penchant.engine.backends import Backend
 from penchant.engine.base_scorer import require_batch
 from penchant.engine.engine import Counts

@@ -15,7 +15,7 @@ import polars as pl
 import yaml
 
 from penchant.arguments import asked, kind
-from penchant.cluster.joining import Place
+from penchant.cluster.connect import Place
 from penchant.engine.answer_cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry

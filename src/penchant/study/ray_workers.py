@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.joining import Place, joined, nodes
+from penchant.cluster.connect import Place, joined, nodes
+from penchant.cluster.model_transfer import wanted
 from penchant.cluster.pool import Pool
-from penchant.cluster.sending import wanted
 from penchant.models.load import LanguageModel
 from penchant.study.manifest_records import ClusterRecord
 from penchant.study.study_file import Study

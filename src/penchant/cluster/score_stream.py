@@ -22,9 +22,9 @@ from typing import Any
 
 import polars as pl
 
-from penchant.cluster.joining import imported
+from penchant.cluster.connect import imported
 from penchant.cluster.pool import DEEP, Job, Pool
-from penchant.cluster.shards import METADATA, Counted, Shard
+from penchant.cluster.shard_scoring import METADATA, Counted, Shard
 from penchant.corpus.text_files import TextFile, plain_ending
 from penchant.counting import counted, of_all
 from penchant.errors import ClusterError, DataError, MethodError, StudyError

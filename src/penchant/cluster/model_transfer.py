@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from penchant.cluster.joining import imported
+from penchant.cluster.connect import imported
 from penchant.cluster.worker import Wanted
 from penchant.errors import ClusterError
 from penchant.models import shortcuts
