@@ -55,8 +55,8 @@ from .study.api import compare as compare
 from .study.api import export as export
 from .study.api import report as report
 from .study.api import run as run
-from .study.check import check as check
-from .study.results import Outcome as Outcome
+from .study.model_check import check as check
+from .study.result_directories import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors
 
 __all__: list[str]

@@ -21,7 +21,7 @@ _NO_SUMS = ("aul", "aula")
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
     """A column about items, left out where they lack it: its name in tables of items, and its `kind` as in
-    `report.items.Column`. `varies`: shown only where it has several values; `digits` and `signed`: of numbers.
+    `report.item_browser.Column`. `varies`: shown only where it has several values; `digits` and `signed`: of numbers.
     `text.yaml` has its head under `items`, `columns` where it is another."""
 
     name: str
