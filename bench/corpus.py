@@ -43,14 +43,14 @@ import yaml
 from numpy.typing import NDArray
 from sentencex import segment
 
-from penchant.corpus.matching import WORD, Matcher
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.reading import Reader
-from penchant.corpus.scanning import Scanner
-from penchant.corpus.sentence_table import read_record
+from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.block_reader import Reader
+from penchant.corpus.line_units import units
+from penchant.corpus.nfc import normalise
+from penchant.corpus.occurrence_tables import read_record
 from penchant.corpus.stimuli import StimulusSet, read_stimuli
 from penchant.corpus.text_files import find_texts
-from penchant.corpus.units import units
+from penchant.corpus.word_matching import WORD, Matcher
 from penchant.instruments.associations.probe import Association
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

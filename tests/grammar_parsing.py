@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal
 
-from penchant.grammar.drawing import Drawing, Rule, Words, capitalised, first_letter, written
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.paradigms import Reference, fits_column
+from penchant.grammar.word_sampling import Drawing, Rule, Words, capitalised, first_letter, written
 
 Side = Literal["good", "bad"]
 Texts = Mapping[Reference, str]

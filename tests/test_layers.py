@@ -38,15 +38,15 @@ FLOORS = (
 """The floors of the house, lowest first; rooms of one floor do not know each other. The first seven are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 COMMON = (
-    ("unknown", "written", "result", "running", "measures"),
-    ("fields", "session"),
-    ("calling",),
+    ("unknown_tokens", "text_defects", "result", "run_options", "measures"),
+    ("probe_fields", "session"),
+    ("probe_signature",),
     ("settings",),
     ("base",),
-    ("itemised",),
-    ("descriptor", "comparison", "rows"),
-    ("registry", "declared"),
-    ("presentation",),
+    ("item_probes",),
+    ("descriptor", "comparison", "row_probes"),
+    ("registry", "row_instruments"),
+    ("notebook_display",),
 )
 """The modules that instruments have in common, lowest first."""
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
@@ -124,12 +124,12 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
     pairs import one; and settings reach none by any way."""
     probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
     homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
-    assert {home[1] for home in homes} == {*INSTRUMENTS, "rows", "itemised"}
+    assert {home[1] for home in homes} == {*INSTRUMENTS, "row_probes", "item_probes"}
     for path in PATHS:
         if (
             room(path) == "instruments"
             and _module(path) not in homes
-            and path.stem not in ("instrument", "audit", "declared")
+            and path.stem not in ("instrument", "audit", "row_instruments")
         ):
             assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
     for name in INSTRUMENTS:

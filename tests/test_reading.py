@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders import error_of
-from penchant.corpus.reading import Reader
+from penchant.corpus.block_reader import Reader
 from penchant.corpus.stimuli import read_stimuli
 from penchant.corpus.suffixes import read_words
 from penchant.corpus.text_files import find_texts
-from penchant.corpus.words import count_words
+from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError, PenchantError
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs.data import read_many

@@ -14,7 +14,7 @@ from bench.simulations import simulations
 from bench.simulations.base import Simulation, run, shape
 from bench.simulations.page import POWER, outside, page
 
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

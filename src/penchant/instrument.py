@@ -2,10 +2,10 @@
 
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Probe
-from penchant.instruments.declared import instrument_of
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import Contrast, Mean
-from penchant.instruments.rows import Row, RowProbe
+from penchant.instruments.row_instruments import instrument_of
+from penchant.instruments.row_probes import Row, RowProbe
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate

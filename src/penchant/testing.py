@@ -13,10 +13,10 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.fields import DOCUMENT, Table
+from penchant.instruments.probe_fields import DOCUMENT, Table
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.records import ALONE
 from penchant.report.export import export
 from penchant.report.page import write_report

@@ -13,7 +13,7 @@ import penchant as pc
 from builders import Program, succeeded
 from paths import ROOT, bundled, package_file
 from penchant.instruments.cloze.instrument import CLOZE
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study

@@ -23,7 +23,7 @@ from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

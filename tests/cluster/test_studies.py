@@ -17,7 +17,7 @@ import yaml
 
 from paths import ROOT, SHARED, needs_shared, package_file
 from penchant.cluster.connect import Place
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

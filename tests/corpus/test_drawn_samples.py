@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from penchant.corpus.block_search import ROWS, Extraction
 from penchant.corpus.near_duplicates import NearDuplicates, drawn
-from penchant.corpus.search import ROWS, Extraction
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

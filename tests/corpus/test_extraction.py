@@ -28,13 +28,13 @@ from scipy import stats
 import brute_extraction as brute
 import builders
 from paths import SHARED, bundled
-from penchant.corpus import extraction, reading
+from penchant.corpus import block_reader, extraction
+from penchant.corpus.block_search import Extraction
+from penchant.corpus.block_search import extraction as of_stimuli
 from penchant.corpus.extraction import extract
+from penchant.corpus.length_segments import SCHEMA
+from penchant.corpus.occurrence_tables import counts, find, notes, read_record, short
 from penchant.corpus.occurrences import read_occurrences
-from penchant.corpus.search import Extraction
-from penchant.corpus.search import extraction as of_stimuli
-from penchant.corpus.segments import SCHEMA
-from penchant.corpus.sentence_table import counts, find, notes, read_record, short
 from penchant.corpus.stimuli import read_stimuli
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError, MethodError, OutputError
@@ -110,7 +110,7 @@ def bangla_forms() -> dict[str, list[str]]:
 @needs_bangla
 @pytest.mark.parametrize("layout", ["sentences", "paragraphs"])
 def test_bangla_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 50_000)
+    monkeypatch.setattr(block_reader, "BLOCK", 50_000)
     forms = bangla_forms()
     raw = TEXT.read_bytes()
     lines = brute.text_lines(raw)
@@ -222,9 +222,9 @@ def test_the_whole_table(
     how: dict[str, Any] = {"layout": layout, "segments": segments, "duplicates": duplicates, "language": "en"}
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in (
-            (reading, "BLOCK", size),
-            (reading, "_PACKED", size),
-            (reading, "_ROWS", 2),
+            (block_reader, "BLOCK", size),
+            (block_reader, "_PACKED", size),
+            (block_reader, "_ROWS", 2),
             (extraction, "EVERY", 3 * size),
             (extraction, "_ROWS", 2),
         ):
@@ -385,7 +385,7 @@ HOW: dict[str, Any] = {
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many blocks, and many times that what was found is written down."""
-    monkeypatch.setattr(reading, "BLOCK", 700)
+    monkeypatch.setattr(block_reader, "BLOCK", 700)
     monkeypatch.setattr(extraction, "EVERY", 2_000)
 
 
@@ -460,7 +460,7 @@ def test_other_processes_do_not_run_the_main_module(tmp_path: Path) -> None:
         """
 print("begun")
 from penchant.corpus.extraction import extract
-from penchant.corpus.search import Extraction
+from penchant.corpus.block_search import Extraction
 from penchant.corpus.text_files import find_texts
 
 record = extract(Extraction({"rose": ["rose"]}), find_texts(["a.txt", "b.txt"]), "out.parquet", workers=2)
@@ -473,8 +473,8 @@ print(record["cells"][0]["occurrences"])
 
 def test_workers_import_little_and_build_nothing() -> None:
     """The models of pydantic take as long to make as a worker takes for megabytes of text."""
-    code = "import sys, penchant.corpus.near_duplicates; from penchant.corpus import normalisation; "
-    code += "print({'pydantic', 'typer', 'rensa'} & {*sys.modules}, normalisation._tables.cache_info().currsize)"
+    code = "import sys, penchant.corpus.near_duplicates; from penchant.corpus import nfc; "
+    code += "print({'pydantic', 'typer', 'rensa'} & {*sys.modules}, nfc._tables.cache_info().currsize)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "set() 0\n"
 
@@ -851,8 +851,8 @@ def test_a_run_that_is_taken_up_many_times(tmp_path: Path, small: None) -> None:
 
 @pytest.mark.parametrize("kind", ["gz", "jsonl", "parquet"])
 def test_other_kinds_are_taken_up(tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    monkeypatch.setattr(reading, "_PACKED", 100)
-    monkeypatch.setattr(reading, "_ROWS", 20)
+    monkeypatch.setattr(block_reader, "_PACKED", 100)
+    monkeypatch.setattr(block_reader, "_ROWS", 20)
     for name, text in corpus().items():
         own = text.splitlines()
         if kind == "gz":
@@ -1001,10 +1001,10 @@ def test_a_stop_while_the_table_is_written(tmp_path: Path, small: None, monkeypa
 KILLED = """
 import json, multiprocessing, os, signal, stat, sys
 from penchant.corpus import extraction
-from penchant.corpus import reading, text_files
+from penchant.corpus import block_reader, text_files
 
 if __name__ == "__main__":
-    reading.BLOCK, extraction.EVERY = 700, 2_000
+    block_reader.BLOCK, extraction.EVERY = 700, 2_000
     left, sync = int(os.environ["SYNCS"]), os.fsync
 
     def fsync(file):
@@ -1073,7 +1073,7 @@ def test_a_run_that_is_killed(tmp_path: Path, small: None, workers: int, syncs: 
 
 BUSY = """
 import os, signal, time
-from penchant.corpus.workers import in_order
+from penchant.corpus.process_pool import in_order
 
 def work(seconds):
     time.sleep(seconds)

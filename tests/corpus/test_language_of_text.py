@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from penchant.corpus.block_search import Extraction
 from penchant.corpus.extraction import extract
 from penchant.corpus.group_counts import Grouped, GroupSearch, count_groups
-from penchant.corpus.search import Extraction
 from penchant.corpus.text_files import find_texts
-from penchant.corpus.training_text import Tokens, write_tokens
-from penchant.corpus.words import count_words
-from penchant.grammar.drawing import capitalised
+from penchant.corpus.tokenised_text import Tokens, write_tokens
+from penchant.corpus.word_segmentation import count_words
+from penchant.grammar.word_sampling import capitalised
 from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.valences import Lookup
 from penchant.instruments.disco.data import sentence

@@ -18,8 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED, needs_shared
-from penchant.corpus.folding import fold, fold_all
 from penchant.corpus.near_duplicates import BANDS, ROWS, THRESHOLD, NearDuplicates, _Masks
+from penchant.corpus.text_folding import fold, fold_all
 from penchant.errors import MethodError
 
 thorough = settings(max_examples=300, deadline=None)

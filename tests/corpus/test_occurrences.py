@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.corpus.matching import count_words
+from penchant.corpus.length_segments import SCHEMA, Segment, cut, segments
 from penchant.corpus.occurrences import OccurrenceRow, read_occurrences
-from penchant.corpus.segments import SCHEMA, Segment, cut, segments
+from penchant.corpus.word_matching import count_words
 from penchant.errors import DataError, MethodError
 
 FORMS = {"নদী": ["নদী", "নদীর"], "rose": ["rose", "roses"], "New York": ["New York"]}

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from answers import without_line
 from builders import refusal
 from paths import INSTRUMENTS, SHARED, bundled, needs_shared
-from penchant.corpus.orthography import orthography
+from penchant.corpus.spelling_checks import orthography
 from penchant.corpus.stimuli import Category, Context, StimulusSet, WordList, read_stimuli
 from penchant.corpus.stimuli_files import MEASURES, SCHEMAS
 from penchant.errors import DataError

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from answers import refused
 from builders import write
 from paths import SHARED, bundled, needs_shared
+from penchant.corpus.block_search import extraction
 from penchant.corpus.extraction import extract
-from penchant.corpus.search import extraction
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
 from penchant.corpus.suffix_report import notes, table
 from penchant.corpus.suffixes import Frequent, Usage, read_words, usage
@@ -504,7 +504,7 @@ def test_neither_workers_nor_blocks_change_anything(tmp_path: Path, monkeypatch:
     files = find_texts([tmp_path / "a.txt", tmp_path / "b.txt"])
     whole = usage(stimuli, files)
     assert whole.occurrences is not None and whole.occurrences.total() > 20
-    monkeypatch.setattr("penchant.corpus.reading.BLOCK", 100)
+    monkeypatch.setattr("penchant.corpus.block_reader.BLOCK", 100)
     read: list[tuple[float, float]] = []
     for workers in (1, 2):
         parts = usage(stimuli, files, workers=workers, progress=lambda done, total: read.append((done, total)))

@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import brute_extraction as brute
-from penchant.corpus import reading, text_files
-from penchant.corpus.reading import Reader
+from penchant.corpus import block_reader, text_files
+from penchant.corpus.block_reader import Reader
+from penchant.corpus.line_units import units
 from penchant.corpus.text_files import LAYOUTS, Block, TextFile, find_texts
-from penchant.corpus.units import units
 from penchant.errors import DataError, MethodError
 
 zstd: Any = pytest.importorskip(
@@ -90,8 +90,8 @@ def assert_same(found: brute.Lines, expected: brute.Lines) -> None:
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch, size: int = 64) -> None:
     """Blocks of about so many bytes, also of compressed text."""
-    monkeypatch.setattr(reading, "BLOCK", size)
-    monkeypatch.setattr(reading, "_PACKED", 16)
+    monkeypatch.setattr(block_reader, "BLOCK", size)
+    monkeypatch.setattr(block_reader, "_PACKED", 16)
 
 
 def refused(path: Path, *parts: str, line: int | None = None, field: str = "text") -> None:
@@ -307,7 +307,7 @@ def test_blocks_of_any_size_hold_the_same_lines(tmp_path: Path, data: bytes, siz
     path.write_bytes(data)
     expected = brute.text_lines(data, wrapped=layout == "wrapped")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "BLOCK", size)
+        patch.setattr(block_reader, "BLOCK", size)
         found, blocks, sha256 = read(path, layout)
     assert_same(found, expected)
     assert sha256 == hashlib.sha256(data).hexdigest()
@@ -324,7 +324,7 @@ def assert_in_order(blocks: Sequence[Block], size: int, *, to_the_end: bool = Tr
 
 
 def test_a_paragraph_of_many_blocks(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 64)
+    monkeypatch.setattr(block_reader, "BLOCK", 64)
     long = [f"line {i} of a paragraph that is longer than a block" for i in range(50)]
     data = "\n".join(["first", "", *long, "", " ", "", "last", "lines"]).encode()
     found, blocks, _ = read(write("a.txt", data), "wrapped")
@@ -334,7 +334,7 @@ def test_a_paragraph_of_many_blocks(write: Write, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("blank", ["", " ", "\t \r"])
 def test_blocks_end_with_a_paragraph(write: Write, monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 64)
+    monkeypatch.setattr(block_reader, "BLOCK", 64)
     paragraphs = [f"paragraph {i}\nof two lines" for i in range(40)]
     found, blocks, _ = read(write("a.txt", f"\n{blank}\n".join(paragraphs)), "wrapped")
     assert [text for _, text in found.nonblank()] == [text.replace("\n", " ") for text in paragraphs]
@@ -342,7 +342,7 @@ def test_blocks_end_with_a_paragraph(write: Write, monkeypatch: pytest.MonkeyPat
 
 
 def test_blocks_end_with_a_line(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 64)
+    monkeypatch.setattr(block_reader, "BLOCK", 64)
     path = write("a.txt", TEXT)
     _, blocks, _ = read(path)
     assert b"".join(block.data for block in blocks if isinstance(block.data, bytes)) == TEXT.encode()
@@ -358,7 +358,7 @@ def test_blocks_end_with_a_line(write: Write, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.jsonl", "a.parquet"])
 def test_blocks_after_some(write: Write, monkeypatch: pytest.MonkeyPatch, layout: Layout, name: str) -> None:
     small_blocks(monkeypatch)
-    monkeypatch.setattr(reading, "_ROWS", 8)
+    monkeypatch.setattr(block_reader, "_ROWS", 8)
     texts = [f"line {i}" + "\n" * (i % 3) for i in range(60)]
     data = "\n".join(texts) if ".txt" in name else "".join(json.dumps({"text": text}) + "\n" for text in texts)
     path = write(name, gzip.compress(data.encode()) if name.endswith(".gz") else data)
@@ -374,8 +374,8 @@ def test_blocks_after_some(write: Write, monkeypatch: pytest.MonkeyPatch, layout
 
 
 def test_a_line_that_is_too_long(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BLOCK", 64)
-    monkeypatch.setattr(reading, "_LONGEST", 1 << 10)
+    monkeypatch.setattr(block_reader, "BLOCK", 64)
+    monkeypatch.setattr(block_reader, "_LONGEST", 1 << 10)
     path = write("a.txt", "short\n" + "x" * 1100 + "\nshort\n")
     refused(path, "holds a line or paragraph of more than", line=2)
     assert read(write("b.txt", "short\n" + "x" * 800 + "\nshort\n"))[0].records == 3
@@ -543,7 +543,7 @@ def test_blocks_of_json_lines(tmp_path: Path, lines: list[bytes], last: bool, si
     data = b"\n".join(lines) + b"\n" * last
     (tmp_path / "a.jsonl").write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "BLOCK", size)
+        patch.setattr(block_reader, "BLOCK", size)
         found, blocks, _ = read(tmp_path / "a.jsonl", layout)
     assert_same(found, brute.json_lines(data, wrapped=layout == "wrapped"))
     assert_in_order(blocks, len(data))
@@ -559,7 +559,7 @@ def test_blocks_of_rows(tmp_path: Path, texts: list[str | None], size: int, layo
     path = tmp_path / "a.parquet"
     pl.DataFrame({"text": texts, "n": range(len(texts))}, schema={"text": pl.String, "n": pl.Int8}).write_parquet(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_ROWS", size)
+        patch.setattr(block_reader, "_ROWS", size)
         found, blocks, sha256 = read(path, layout)
     assert_same(found, brute.rows(texts, wrapped=layout == "wrapped"))
     assert sha256 == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -15,11 +15,11 @@ import penchant as pc
 from answers import Answer, refused
 from builders import succeeded
 from hub_server import Hub, Repository
-from penchant.corpus.reading import stored_parts
+from penchant.corpus.block_reader import stored_parts
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError
-from penchant.hub import data as hub_data
-from penchant.hub.data import FORM, HubData, address, fetched, pinned, pinned_url
+from penchant.hub import data_sets as hub_data
+from penchant.hub.data_sets import FORM, HubData, address, fetched, pinned, pinned_url
 from penchant.instruments.minimal_pairs.data import read_many, read_pairs
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 

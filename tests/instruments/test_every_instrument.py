@@ -21,9 +21,9 @@ import pytest
 import penchant as pc
 import test_validity
 from answers import Answer
-from penchant.instruments.fields import Written
+from penchant.instruments.probe_fields import Written
 from penchant.instruments.registry import instruments, placed, template_files
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.records import ALONE
 from penchant.records import Result as AnyResult
 from penchant.report.export import export

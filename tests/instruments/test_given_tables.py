@@ -15,7 +15,7 @@ import yaml
 import penchant as pc
 from builders import refusal
 from penchant.errors import DataError
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
 
 ROWS = {
     "bec-pro": [

@@ -13,7 +13,7 @@ import yaml
 from browsers import CHROMIUM, FLAGS
 from lacking import lacking
 from penchant.instruments.registry import instruments, placed
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.report.export import export
 from penchant.report.item_browser import ItemTable, Joined
 from penchant.report.page import write_report

@@ -26,7 +26,7 @@ from answers import Answer, refused
 from builders import language_model as model
 from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError, StudyError
-from penchant.hub.files import verify
+from penchant.hub.cached_files import verify
 from penchant.models.file_hashes import Digests
 from penchant.models.load import load_tokenizer
 

@@ -34,7 +34,7 @@ from paths import ROOT
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.registry import instruments, references
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.records import Signature, with_nan
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table

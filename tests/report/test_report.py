@@ -24,7 +24,7 @@ from answers import Answer, refused
 from browsers import AXE, CHROMIUM, FLAGS, violations
 from paths import SHARED
 from penchant import MinimalPairs, Result, Signature, load
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
 from penchant.report.tables import Number, Row, Table

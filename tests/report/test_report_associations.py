@@ -32,7 +32,7 @@ from penchant.instruments.associations.instrument import CEAT
 from penchant.instruments.associations.stimulus_charts import _edges
 from penchant.instruments.registry import instruments, placed, references
 from penchant.instruments.result import Result
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.report.export import export
 from penchant.report.page import page, write_report
 from penchant.report.references import cited

@@ -11,7 +11,7 @@ import pytest
 
 from answers import refused
 from builders import Program, Zoo, succeeded, write
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.checkpoints import step_in
 from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from builders import Program, Zoo, write, write_study
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

@@ -12,7 +12,7 @@ from answers import refused
 from builders import Program, write, write_study
 from manifests import rewritten
 from penchant.errors import StudyError
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study

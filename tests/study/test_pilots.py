@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from answers import refused
 from builders import Program, refusal, succeeded, write, write_study
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.errors import StudyError
 from penchant.instruments.registry import instruments
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.catalogue import write_template
 from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study

@@ -16,7 +16,7 @@ LATE = ("scipy.stats", "altair", "vl_convert", "IPython", "ray")
 MEASURED = """
 import sys
 from pathlib import Path
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 

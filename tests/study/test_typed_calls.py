@@ -15,7 +15,7 @@ import pytest
 import penchant as pc
 from penchant.instruments import registry
 from penchant.instruments.base import Probe
-from penchant.instruments.fields import Table
+from penchant.instruments.probe_fields import Table
 
 PROBES: list[Any] = [described.probe for described in registry.instruments().values()]
 

@@ -117,7 +117,7 @@ def check(
     import polars as pl
 
     from penchant.instruments.minimal_pairs.data import read_many, whole
-    from penchant.instruments.unknown import require_known
+    from penchant.instruments.unknown_tokens import require_known
     from penchant.study.model_check import check as check_model
 
     check_format(format)

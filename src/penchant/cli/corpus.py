@@ -31,8 +31,8 @@ from penchant.reading import exists
 
 if TYPE_CHECKING:
     from penchant.cluster.connect import Place
+    from penchant.corpus.per_file_search import ByFile
     from penchant.corpus.stimuli import StimulusSet
-    from penchant.corpus.whole_files import ByFile
 
 corpus = typer.Typer(
     help="Sentences that contain the words of association tests, from running text of any size.", no_args_is_help=True
@@ -141,11 +141,11 @@ def extract(
     resume: Resume = False,
 ) -> None:
     """Find every form of every stimulus, and keep a sample of the occurrences of each."""
+    from penchant.corpus.block_search import extraction
     from penchant.corpus.extraction import extract as extract_occurrences
-    from penchant.corpus.search import extraction
-    from penchant.corpus.sentence_table import counts, notes
+    from penchant.corpus.occurrence_tables import counts, notes
+    from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.text_files import find_texts
-    from penchant.corpus.workers import worthwhile
 
     settings = extraction(
         _read_stimuli(data),
@@ -224,13 +224,13 @@ def stats(
     ] = None,
 ) -> None:
     """Show how often stimuli occur: counts by word, form of a word, or sentence length."""
-    from penchant.corpus.sentence_table import counts, read_record
+    from penchant.corpus.occurrence_tables import counts, read_record
 
     record = read_record(file)
     check_format(format)
     table = counts(record, by)  # type: ignore[arg-type]  # counts checks it
     if chart is not None:
-        from penchant.corpus.charts import write_chart
+        from penchant.corpus.count_charts import write_chart
 
         write_chart(record, by, chart)  # type: ignore[arg-type]  # counts checked it
         say(f"chart: {chart}")
@@ -249,7 +249,7 @@ def show(
 ) -> None:
     """Show a word in context, one occurrence per line."""
     from penchant.corpus.concordance import concordance
-    from penchant.corpus.sentence_table import find
+    from penchant.corpus.occurrence_tables import find
 
     occurrences = find(file, word, form)
     bold = sys.stdout.isatty()
@@ -273,10 +273,10 @@ def lint(
     by: Annotated[str, typer.Option(help="word, form or suffix.")] = "word",
 ) -> None:
     """Check suffixes: forms that occur, forms that are also another word's, and common forms that are missed."""
+    from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.suffix_report import check_by, notes, table
     from penchant.corpus.suffixes import read_words, usage
     from penchant.corpus.text_files import find_texts
-    from penchant.corpus.workers import worthwhile
 
     stimuli = _read_stimuli(data)
     files = find_texts(texts) if texts else []

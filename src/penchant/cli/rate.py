@@ -115,7 +115,7 @@ def rate(
 
 
 def _fetched(target: str) -> str:
-    from penchant.hub.data import is_hub
+    from penchant.hub.data_sets import is_hub
     from penchant.tables.data_paths import fetched_one
 
     return str(fetched_one(target)) if is_hub(target) else target

@@ -28,7 +28,7 @@ from penchant.cli.options import (
 from penchant.errors import OutputError, one_line
 
 if TYPE_CHECKING:
-    from penchant.instruments.running import Run
+    from penchant.instruments.run_options import Run
 
 
 def run(
@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Run a study file."""
     _told(f"{study}: starting")
-    from penchant.instruments.running import Run
+    from penchant.instruments.run_options import Run
     from penchant.study.study_file import study_file
 
     study = study_file(study)
@@ -89,7 +89,7 @@ def demo(
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
     _told("demo: starting")
-    from penchant.instruments.running import Run
+    from penchant.instruments.run_options import Run
     from penchant.study.study_file import DEMO
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))

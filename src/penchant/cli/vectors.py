@@ -63,13 +63,13 @@ def train(
     workers: Workers = None,
 ) -> None:
     """Train vectors on text, split into sentences and words as for extraction; write a card beside them."""
+    from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.stimuli import read_stimuli
     from penchant.corpus.text_files import check_layout, find_texts
-    from penchant.corpus.training import card, card_path
-    from penchant.corpus.training import method as training_method
-    from penchant.corpus.training import train as train_vectors
-    from penchant.corpus.training_text import tokens
-    from penchant.corpus.workers import worthwhile
+    from penchant.corpus.tokenised_text import tokens
+    from penchant.corpus.vector_training import card, card_path
+    from penchant.corpus.vector_training import method as training_method
+    from penchant.corpus.vector_training import train as train_vectors
     from penchant.instruments.associations.probe import Association
 
     stimuli = read_stimuli([Association.find(path) for path in data]) if data else None

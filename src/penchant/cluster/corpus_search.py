@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penchant.cluster.pool import DEEP, Job, Pool
-from penchant.corpus.search import Extraction
-from penchant.corpus.whole_files import ByFile, FileFound, FileTask
+from penchant.corpus.block_search import Extraction
+from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
 
 _AHEAD = 4
 """Files that may be found before their turn, for each that is searched: what they hold waits in memory."""

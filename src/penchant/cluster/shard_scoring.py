@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from penchant.corpus.reading import Reader, stored_parts
+from penchant.corpus.block_reader import Reader, stored_parts
 from penchant.corpus.text_files import Block, Kind, TextFile
 from penchant.engine.scorer import Scorer, scores_frame, valued
 from penchant.errors import DataError

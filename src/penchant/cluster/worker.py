@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from penchant._version import __version__
 from penchant.cluster.connect import imported
 from penchant.cluster.shard_scoring import Counted, Shard, scored
-from penchant.corpus.search import Extraction
-from penchant.corpus.whole_files import FileFound, FileTask, found_in
+from penchant.corpus.block_search import Extraction
+from penchant.corpus.per_file_search import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch, halves
 from penchant.engine.scorer import Scorer, language_model

@@ -16,17 +16,17 @@ import polars as pl
 
 from penchant._version import __version__
 from penchant.collector import uncollected
+from penchant.corpus.block_passes import Progress
+from penchant.corpus.block_reader import Reader
+from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.length_segments import KEY, SCHEMA
+from penchant.corpus.line_units import refuse_unreadable
 from penchant.corpus.near_duplicates import drawn
-from penchant.corpus.passes import Progress
-from penchant.corpus.reading import Reader
-from penchant.corpus.sampling import Smallest
-from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
-from penchant.corpus.segments import KEY, SCHEMA
-from penchant.corpus.sentence_table import read_record
+from penchant.corpus.occurrence_tables import read_record
+from penchant.corpus.per_file_search import ByFile, FileTask
+from penchant.corpus.priority_sampling import Smallest
+from penchant.corpus.process_pool import in_order
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.units import refuse_unreadable
-from penchant.corpus.whole_files import ByFile, FileTask
-from penchant.corpus.workers import in_order
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import refuse_inputs, refuse_other, replacing, write_parquet, write_text
 from penchant.reading import read_text

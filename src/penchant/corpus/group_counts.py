@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from penchant.corpus.matching import Matcher, words
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.passes import Pass, Progress
-from penchant.corpus.scanning import Scanner
+from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.block_passes import Pass, Progress
+from penchant.corpus.line_units import Units, splitter
+from penchant.corpus.nfc import normalise
 from penchant.corpus.text_files import Layout, TextFile
-from penchant.corpus.units import Units, splitter
+from penchant.corpus.word_matching import Matcher, words
 from penchant.letter_case import lowered
 
 Forms = Mapping[str, Sequence[str]]

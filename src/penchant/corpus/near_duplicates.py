@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.folding import fold, fold_lines
-from penchant.corpus.normalisation import code_points, normalise
-from penchant.corpus.search import Extraction
+from penchant.corpus.block_search import Extraction
+from penchant.corpus.nfc import code_points, normalise
+from penchant.corpus.text_folding import fold, fold_lines
 from penchant.errors import missing_package
 
 SHINGLE = 5

@@ -12,9 +12,9 @@ import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
 from penchant.arguments import asked
-from penchant.corpus.matching import Matcher, count_words
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.segments import KEY, SCHEMA
+from penchant.corpus.length_segments import KEY, SCHEMA
+from penchant.corpus.nfc import normalise
+from penchant.corpus.word_matching import Matcher, count_words
 from penchant.errors import DataError, file_name
 from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file

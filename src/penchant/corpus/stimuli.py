@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter
 
 from penchant.arguments import asked, kind
-from penchant.corpus.slots import Span, filled
+from penchant.corpus.sentence_slots import Span, filled
 from penchant.corpus.stimuli_files import (
     MEASURES,
     SET_FILE,
@@ -28,7 +28,7 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
-from penchant.corpus.stimuli_given import AS_NAMED, file_of_set, word_rows
+from penchant.corpus.stimuli_in_memory import AS_NAMED, file_of_set, word_rows
 from penchant.counting import counted
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import regex
 
-from penchant.corpus.matching import WORD, Matcher, capital_form
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.orthography import orthography
-from penchant.corpus.passes import Pass, Progress
-from penchant.corpus.scanning import Scanner
-from penchant.corpus.search import Extraction, extraction
+from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.block_passes import Pass, Progress
+from penchant.corpus.block_search import Extraction, extraction
+from penchant.corpus.line_units import Units, splitter
+from penchant.corpus.nfc import normalise
+from penchant.corpus.spelling_checks import orthography
 from penchant.corpus.stimuli import Category, StimulusSet, WordList
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.units import Units, splitter
+from penchant.corpus.word_matching import WORD, Matcher, capital_form
 from penchant.errors import missing_package
 from penchant.reading import read_text
 

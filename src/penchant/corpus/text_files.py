@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from penchant.errors import DataError, MethodError, PenchantError, first_line, one_of
-from penchant.hub.data import is_hub, pinned_url
+from penchant.hub.data_sets import is_hub, pinned_url
 
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from penchant.errors import DataError
 from penchant.files import sha256_file
-from penchant.grammar.drawing import Drawing
 from penchant.grammar.grammar_file import GRAMMAR_FILE, HINT, GrammarFile, read_grammar_file
 from penchant.grammar.lexicon import Lexicon, check_restrictions, near, read_lexicon
 from penchant.grammar.paradigms import Paradigm, read_paradigm
+from penchant.grammar.word_sampling import Drawing
 from penchant.tables.data_paths import bundled
 from penchant.tables.documents import Document
 

@@ -8,7 +8,7 @@ from penchant.wording.phrases import register
 
 def _presentation() -> Presentation:
     """Give the sections of instruments, imported when a result is first shown: most commands show none."""
-    from penchant.instruments.presentation import Sections
+    from penchant.instruments.notebook_display import Sections
 
     return Sections()
 

@@ -16,10 +16,10 @@ from penchant.arguments import asked, kind
 from penchant.corpus.stimuli import StimulusSet
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.files import join_names
-from penchant.hub.data import repositories
-from penchant.instruments.fields import written
+from penchant.hub.data_sets import repositories
+from penchant.instruments.probe_fields import written
 from penchant.instruments.result import Result
-from penchant.instruments.running import Run as Run
+from penchant.instruments.run_options import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
 from penchant.models.last_loaded import loaded

@@ -11,7 +11,7 @@ from typing import Any
 
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MethodError
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.models.load import LanguageModel
 from penchant.vectors.static import StaticVectors
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penchant.errors import ModelError, PenchantError
+from penchant.hub.cached_files import COMMIT, ask, cached_commit, cached_digest, giving_up, verify
 from penchant.hub.errors import explained, is_unreachable
-from penchant.hub.files import COMMIT, ask, cached_commit, cached_digest, giving_up, verify
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights
 

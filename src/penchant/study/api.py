@@ -20,7 +20,7 @@ from penchant.engine.answer_cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result
-from penchant.instruments.running import Progress, Run
+from penchant.instruments.run_options import Progress, Run
 from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
 from penchant.report.export import absent

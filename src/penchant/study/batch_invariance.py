@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from penchant.engine.backends import LocalBackend
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError
-from penchant.instruments.unknown import known_texts
+from penchant.instruments.unknown_tokens import known_texts
 from penchant.models.load import LanguageModel
 
 MOST = {"causal": 24, "masked": 8}

@@ -11,7 +11,7 @@ from penchant._version import __version__
 from penchant.corpus.text_files import TextFile
 from penchant.errors import DataError, StudyError, shortened
 from penchant.files import sha256_file
-from penchant.hub.data import address
+from penchant.hub.data_sets import address
 from penchant.instruments.base import Probe
 from penchant.records import SETTINGS
 from penchant.study.manifest import Manifest

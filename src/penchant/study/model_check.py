@@ -16,7 +16,7 @@ from penchant.arguments import asked
 from penchant.counting import counted, of_all
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
-from penchant.instruments.unknown import OnUnknown, known_texts, require_known
+from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel, Model
 from penchant.study.batch_invariance import invariance

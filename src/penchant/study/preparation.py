@@ -11,14 +11,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from penchant._version import __version__
+from penchant.corpus.block_search import Duplicates, Extraction, extraction
 from penchant.corpus.extraction import extract
+from penchant.corpus.occurrence_tables import notes, read_record
 from penchant.corpus.occurrences import Bound
-from penchant.corpus.search import Duplicates, Extraction, extraction
-from penchant.corpus.sentence_table import notes, read_record
+from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.text_files import Layout, TextFile, find_texts
-from penchant.corpus.training import method, read_card, still_true, train
-from penchant.corpus.training_text import tokens
-from penchant.corpus.workers import worthwhile
+from penchant.corpus.tokenised_text import tokens
+from penchant.corpus.vector_training import method, read_card, still_true, train
 from penchant.counting import counted
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds

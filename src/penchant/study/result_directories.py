@@ -17,7 +17,7 @@ from penchant.counting import counted
 from penchant.engine.scoring_methods import METHODS
 from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
-from penchant.instruments.fields import written
+from penchant.instruments.probe_fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file, opened

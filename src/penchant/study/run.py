@@ -15,7 +15,7 @@ from penchant.corpus.text_files import TextFile
 from penchant.engine.answer_cache import told_damaged
 from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
-from penchant.hub.data import pinned
+from penchant.hub.data_sets import pinned
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result

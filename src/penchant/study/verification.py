@@ -9,7 +9,7 @@ from pathlib import Path
 from penchant.counting import counted
 from penchant.errors import PenchantError, StudyError
 from penchant.files import sha256_file
-from penchant.hub.files import COMMIT
+from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
 from penchant.reading import exists, is_file

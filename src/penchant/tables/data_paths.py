@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from penchant.errors import DataError
-from penchant.hub.data import address, fetched, is_hub
+from penchant.hub.data_sets import address, fetched, is_hub
 from penchant.reading import exists, is_file
 
 PACKAGE = Path(__file__).parent.parent
@@ -36,8 +36,8 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
     """Locate a file or directory: the first match under the directories of `base`, else that directory in `sets`, one
     folder of bundled sets or several.
 
-    A name of the hub (`penchant.hub.data.FORM`) is fetched. `base` defaults to the working directory. Raises DataError
-    naming the places searched, and similar names there.
+    A name of the hub (`penchant.hub.data_sets.FORM`) is fetched. `base` defaults to the working directory. Raises
+    DataError naming the places searched, and similar names there.
     """
     if not str(name).strip():
         raise DataError("the name of the data is empty", where="data", hint="name a file or a directory")

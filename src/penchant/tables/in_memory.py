@@ -23,7 +23,7 @@ from penchant.arguments import kind
 from penchant.counting import counted
 from penchant.errors import KEPT, DataError, GivenRow, place, shortened
 from penchant.files import write_text
-from penchant.hub.data import is_hub
+from penchant.hub.data_sets import is_hub
 from penchant.reading import exists, is_file
 from penchant.tables.data_paths import SET_FILE, bundled, fetched_one
 from penchant.tables.table_row import whole

@@ -24,7 +24,7 @@ from builders import write, write_vectors
 from penchant.errors import DataError, ModelError, StudyError
 from penchant.instruments.associations import across
 from penchant.instruments.associations.instrument import ACROSS
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.records import Signature
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile

@@ -14,7 +14,7 @@ from answers import Answer
 from bengali_models import bengali_model, bengali_vectors
 from paths import ROOT, SHARED, bundled, package_file
 from penchant import read_stimuli
-from penchant.corpus.normalisation import normalise
+from penchant.corpus.nfc import normalise
 from penchant.study.result_directories import read_outcome
 
 EXAMPLES = ROOT / "examples"

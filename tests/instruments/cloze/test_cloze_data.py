@@ -25,7 +25,7 @@ import builders
 from answers import Answer, without_line
 from builders import refusal
 from paths import SHARED, bundled, needs_shared
-from penchant.corpus.words import count_words
+from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError
 from penchant.instruments.cloze.data import (
     GAP,

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, read_pairs
-from penchant.instruments.written import beginning_marks
+from penchant.instruments.text_defects import beginning_marks
 from penchant.tables.data_paths import find_data
 
 BLIMP = {

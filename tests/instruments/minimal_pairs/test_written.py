@@ -15,8 +15,8 @@ from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import read_pairs, tables_in
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
+from penchant.instruments.text_defects import error_value
 from penchant.instruments.wino.bias_data import read_winobias
-from penchant.instruments.written import error_value
 
 Program = Callable[..., Answer]
 SECTION = MINIMAL_PAIRS.section

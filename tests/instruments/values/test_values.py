@@ -28,7 +28,7 @@ from made_values import Array, made_result, sides
 from made_values import ratings as ratings_of
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
-from penchant.instruments.running import Run
+from penchant.instruments.run_options import Run
 from penchant.instruments.values.cells import NO_INTERVAL
 from penchant.instruments.values.estimates import WORDINGS
 from penchant.instruments.values.group_distance import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER

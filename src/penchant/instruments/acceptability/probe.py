@@ -30,10 +30,10 @@ from penchant.instruments.acceptability.data import Judged, JudgedSet, read_judg
 from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate, Signature
 from penchant.tables.data_paths import listed
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns
-from penchant.instruments.fields import CITED, Data, Files, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Data, Files, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_text import Scale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct

@@ -14,11 +14,11 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from penchant.corpus.group_counts import Grouped, GroupSearch
-from penchant.corpus.matching import words as words_of
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.slots import Span, filled
+from penchant.corpus.nfc import normalise
+from penchant.corpus.sentence_slots import Span, filled
 from penchant.corpus.stimuli_files import Name, Text, Texts
 from penchant.corpus.text_files import Layout
+from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered

@@ -12,10 +12,10 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.group_counts import Counted, GroupCounts, count_groups
-from penchant.corpus.sampling import spread
-from penchant.corpus.slots import Span
+from penchant.corpus.priority_sampling import spread
+from penchant.corpus.process_pool import worthwhile
+from penchant.corpus.sentence_slots import Span
 from penchant.corpus.text_files import TextFile, find_texts
-from penchant.corpus.workers import worthwhile
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import join_names, sha256_file
@@ -23,10 +23,10 @@ from penchant.instruments.amplification.data import AmplificationSet, Attribute,
 from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.fields import written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.probe_fields import written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.tables.data_paths import listed

@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
+from penchant.corpus.length_segments import Segment, segments
 from penchant.corpus.occurrences import read_occurrences
-from penchant.corpus.segments import Segment, segments
 from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError

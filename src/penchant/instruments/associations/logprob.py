@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import polars as pl
 
-from penchant.corpus.matching import Matcher
 from penchant.corpus.stimuli import Category, WordList
+from penchant.corpus.word_matching import Matcher
 from penchant.engine.scorer import Scorer, SpanScore
 from penchant.errors import DataError
 from penchant.instruments.associations.estimates import CAUTIONS, Stimuli, lost_words

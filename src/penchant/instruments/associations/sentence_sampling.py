@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.segments import Segment, cut
+from penchant.corpus.length_segments import Segment, cut
+from penchant.corpus.nfc import normalise
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
 from penchant.instruments.associations.estimates import CAUTIONS

@@ -35,7 +35,7 @@ from penchant.instruments.associations.settings import AssociationSettings, SEAT
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session, require_static
-from penchant.instruments.unknown import told_respelt
+from penchant.instruments.unknown_tokens import told_respelt
 from penchant.letter_case import lowered
 from penchant.records import Estimate, Signature
 from penchant.stats.association import unit

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from penchant.corpus.slots import Span
+from penchant.corpus.sentence_slots import Span
 from penchant.counting import first_of
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place

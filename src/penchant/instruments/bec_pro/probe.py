@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.errors import DataError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model
@@ -17,10 +17,10 @@ from penchant.instruments.bec_pro.data import Masked, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
 from penchant.instruments.bec_pro.settings import BecProSettings
-from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate
 from penchant.wording.phrases import Note
 

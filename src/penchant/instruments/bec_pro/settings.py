@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.bec_pro.data import TamColumns
-from penchant.instruments.fields import CITED, Columns, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 
 _COLUMNS = ("Sent_TM", "Sent_TAM", "Person", "Gender", "Profession", "Prof_Gender", "Template")
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.engine.scorer import Filler, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
@@ -33,10 +33,10 @@ from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, r
 from penchant.instruments.cloze.scale import Scale, unnamed
 from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
-from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items, signed_unknown
+from penchant.instruments.unknown_tokens import known_items, signed_unknown
 from penchant.letter_case import has_rules
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate

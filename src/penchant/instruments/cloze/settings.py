@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field, field_validator
 
 from penchant.instruments.cloze.data import SENTENCE, file_of_set
 from penchant.instruments.cloze.rating_tables import FIELDS
-from penchant.instruments.fields import CITED, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.report.no_difference_text import Scale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from penchant import letter_case
-from penchant.corpus.words import count_words
+from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.spellings import canonical

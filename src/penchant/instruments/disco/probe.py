@@ -12,16 +12,16 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.disco.data import DiscoSet, Person, read_disco, sentence
 from penchant.instruments.disco.estimates import disco_cautions, disco_estimates
 from penchant.instruments.disco.settings import DiscoSettings
-from penchant.instruments.fields import written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
+from penchant.instruments.probe_fields import written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate
 from penchant.tables.data_cautions import counted_apart
 from penchant.wording.phrases import Note

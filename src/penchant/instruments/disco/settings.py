@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from penchant.instruments.fields import CITED, DOCUMENT, Data, Given
+from penchant.instruments.probe_fields import CITED, DOCUMENT, Data, Given
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import FILLERS
 from penchant.report.no_difference_text import Scale
 

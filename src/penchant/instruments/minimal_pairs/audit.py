@@ -15,7 +15,7 @@ from penchant.errors import DataError, MethodError, ModelError
 from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
-from penchant.instruments.unknown import unknown_part
+from penchant.instruments.unknown_tokens import unknown_part
 from penchant.models.load import LanguageModel, Model, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from penchant.arguments import asked
 from penchant.errors import DataError, GivenRow, MethodError, line_noun, one_of, place, together
 from penchant.files import head, sha256_file
-from penchant.hub.data import fetched, is_hub
+from penchant.hub.data_sets import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
 from penchant.instruments.minimal_pairs.defects import Marks, checked_marks
 from penchant.instruments.minimal_pairs.formats import (

@@ -11,9 +11,9 @@ from typing import Literal
 
 from penchant.counting import first_of
 from penchant.errors import DataError, is_kept, line_noun
-from penchant.instruments import written
+from penchant.instruments import text_defects
 from penchant.instruments.minimal_pairs.formats import ROLES
-from penchant.instruments.written import Pair, Sentence, Sides, beginning_marks, without_mark
+from penchant.instruments.text_defects import Pair, Sentence, Sides, beginning_marks, without_mark
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import Row
@@ -74,7 +74,7 @@ def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tupl
         line = f"{line_noun(row.line)} {row.line:d}"
         first, second = (Sentence(item.texts[role], name, line) for role in ROLES)
         pairs.append(Pair(first, second, item.labels["paradigm"]))
-    yield from written.cautions(pairs, sides)
+    yield from text_defects.cautions(pairs, sides)
     if same := [_line(item) for item in items if item.texts["good"] == item.texts["bad"]]:
         yield _WORDS.get("identical", n=len(same), lines=first_of(same, _NAMED))
     said = ((item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")) for item in items)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from penchant.arguments import unknown_name
 from penchant.errors import DataError, MethodError, is_kept, one_of, place
-from penchant.instruments.written import error_value
+from penchant.instruments.text_defects import error_value
 from penchant.reading import stem
 from penchant.records import Item
 from penchant.tables.documents import SETTINGS

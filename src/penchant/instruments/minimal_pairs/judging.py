@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.errors import MethodError, one_of
 from penchant.instruments.minimal_pairs.data import read_many, whole
 from penchant.rating.tasks import Point, Question, Task, Wishes

@@ -15,7 +15,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.engine.normalisations import (
     CONSTANTS,
     FREQUENCY,
@@ -32,8 +32,7 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe
+from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.minimal_pairs.cautions import (
     human_cautions,
     length_cautions,
@@ -49,8 +48,9 @@ from penchant.instruments.minimal_pairs.human import Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_estimates
 from penchant.instruments.minimal_pairs.scoring import prefix_cautions, prefixed, scored_pairs, with_unigrams
 from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate, Item, Signature
 from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note

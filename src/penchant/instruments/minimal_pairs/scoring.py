@@ -9,7 +9,7 @@ import polars as pl
 from penchant.engine.continuation_scores import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
-from penchant.instruments.itemised import score_columns
+from penchant.instruments.item_probes import score_columns
 from penchant.instruments.minimal_pairs.credits import NEUTRAL, UNIGRAMS, UNSEEN
 from penchant.instruments.minimal_pairs.formats import PREFIX, ROLES
 from penchant.records import Item

@@ -13,7 +13,7 @@ import polars as pl
 from penchant.engine.scorer import SentenceScore
 from penchant.engine.scoring_methods import METHODS
 from penchant.errors import MethodError, one_of
-from penchant.instruments.itemised import score_columns
+from penchant.instruments.item_probes import score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
 from penchant.instruments.stereoset.settings import Name

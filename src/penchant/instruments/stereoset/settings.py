@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.report.no_difference_text import Scale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct

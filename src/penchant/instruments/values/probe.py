@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import known_items, known_texts, signed_unknown
+from penchant.instruments.unknown_tokens import known_items, known_texts, signed_unknown
 from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import CAUTIONS, Statement, Template, ValuesSet, read_values

@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from penchant.errors import MethodError
-from penchant.instruments.fields import CITED, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, Table, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
 from penchant.instruments.values.survey import file_of_survey

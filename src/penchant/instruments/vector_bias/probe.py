@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
-from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session, require_static
-from penchant.instruments.unknown import told_respelt
+from penchant.instruments.unknown_tokens import told_respelt
 from penchant.instruments.vector_bias.cells import SIDES, cells, with_numbers
 from penchant.instruments.vector_bias.estimates import estimates, family, lost_words
 from penchant.instruments.vector_bias.settings import VectorBiasSettings

@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.counting import first_of
 from penchant.errors import DataError, file_name, line_noun, place
-from penchant.instruments import written
+from penchant.instruments import text_defects
+from penchant.instruments.text_defects import Pair, Sentence
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
-from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, read_text
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
@@ -149,7 +149,7 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     cautions = (
         *_told_refused(refused, len(items)),
         *_told_lists(items, genders),
-        *map(str, written.cautions(as_written, (PRO, ANTI))),
+        *map(str, text_defects.cautions(as_written, (PRO, ANTI))),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
         *name_cautions((item.labels["occupation"] for item in items), "occupations"),
     )

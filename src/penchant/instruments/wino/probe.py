@@ -13,10 +13,10 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.engine.scoring_methods import method_for
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.fields import cited_columns, written
-from penchant.instruments.itemised import ItemProbe, score_columns
+from penchant.instruments.item_probes import ItemProbe, score_columns
+from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import signed_unknown
+from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.instruments.wino import bias_estimates, gender_estimates
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
 from penchant.instruments.wino.gender_data import (

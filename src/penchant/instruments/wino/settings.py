@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.fields import CITED, Columns, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
-from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
 from penchant.report.no_difference_text import Scale

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from penchant._version import __version__
-from penchant.corpus.passes import Progress
+from penchant.corpus.block_passes import Progress
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.training_text import Tokens, write_tokens
+from penchant.corpus.tokenised_text import Tokens, write_tokens
 from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text

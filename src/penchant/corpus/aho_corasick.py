@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.corpus.matching import word_characters
-from penchant.corpus.normalisation import BASIC, code_points, table_end
+from penchant.corpus.nfc import BASIC, code_points, table_end
+from penchant.corpus.word_matching import word_characters
 from penchant.errors import missing_package
 
 _DFA_BYTES = 1 << 20

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penchant.corpus.matching import Matcher, is_first, is_parted, words
-from penchant.corpus.scanning import Integers, Places, Scanner
+from penchant.corpus.aho_corasick import Integers, Places, Scanner
+from penchant.corpus.line_units import divider
 from penchant.corpus.text_files import Layout
-from penchant.corpus.units import divider
+from penchant.corpus.word_matching import Matcher, is_first, is_parted, words
 
 
 class Sentences(NamedTuple):

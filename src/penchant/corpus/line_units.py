@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.reading import Reader
+from penchant.corpus.block_reader import Reader
+from penchant.corpus.nfc import normalise
 from penchant.corpus.text_files import Block, Kind, Layout, TextFile
 from penchant.errors import DataError, missing_package
 from penchant.reading import guessed_encoding, not_utf8

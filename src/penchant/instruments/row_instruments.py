@@ -14,7 +14,7 @@ from penchant.errors import DataError, one_of
 from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
-from penchant.instruments.rows import RowProbe
+from penchant.instruments.row_probes import RowProbe
 from penchant.records import Estimate, Result
 from penchant.report.finding import Shown
 from penchant.report.sections import Section

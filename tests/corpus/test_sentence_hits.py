@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from brute_extraction import in_word
 from paths import SHARED, needs_shared
-from penchant.corpus import hits as hits_module
-from penchant.corpus.hits import HitFinder
-from penchant.corpus.matching import Matcher
+from penchant.corpus import sentence_hits as hits_module
+from penchant.corpus.line_units import splitter
+from penchant.corpus.sentence_hits import HitFinder
 from penchant.corpus.text_files import Layout
-from penchant.corpus.units import splitter
+from penchant.corpus.word_matching import Matcher
 
 pytest.importorskip("ahocorasick_rs", reason="no package for the automaton")
 pytest.importorskip("sentencex", reason="no package for sentences")

@@ -11,11 +11,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.collector import uncollected
-from penchant.corpus.reading import Reader
-from penchant.corpus.sampling import Smallest
-from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.block_reader import Reader
+from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.line_units import refuse_unreadable
+from penchant.corpus.priority_sampling import Smallest
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.units import refuse_unreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from penchant.corpus.normalisation import BASIC, code_points, normalise, table_end
+from penchant.corpus.nfc import BASIC, code_points, normalise, table_end
 from penchant.errors import DataError
 from penchant.letter_case import capitalised
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED
-from penchant.corpus.matching import Match, Matcher, count_words, count_words_of, window, word_spans
-from penchant.corpus.normalisation import normalise
+from penchant.corpus.nfc import normalise
+from penchant.corpus.word_matching import Match, Matcher, count_words, count_words_of, window, word_spans
 from penchant.errors import DataError
 
 BANGLA = SHARED / "bangla"

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.search import LONGEST
-from penchant.corpus.segments import KEY
+from penchant.corpus.block_search import LONGEST
+from penchant.corpus.length_segments import KEY
+from penchant.corpus.nfc import normalise
 from penchant.counting import counted, first_of, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import require_file

@@ -21,7 +21,7 @@ from penchant.counting import of_all
 from penchant.errors import MOST_ALIKE, DataError
 from penchant.instruments.base import Run
 from penchant.instruments.registry import compare
-from penchant.instruments.unknown import unknown_parts
+from penchant.instruments.unknown_tokens import unknown_parts
 from penchant.models.load import LanguageModel, load
 from penchant.study.result_directories import read_outcome
 

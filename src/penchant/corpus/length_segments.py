@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from penchant.corpus.matching import window
+from penchant.corpus.word_matching import window
 from penchant.errors import MethodError
 
 SCHEMA: Mapping[str, Any] = {

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.sampling import spread
+from penchant.corpus.priority_sampling import spread
 from penchant.engine.sentence_scores import SentenceScore
 from penchant.instruments.base import Measured, Probe
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts
+from penchant.instruments.unknown_tokens import OnUnknown, known_items, known_texts
 from penchant.models.load import LanguageModel
 from penchant.wording.phrases import Note
 

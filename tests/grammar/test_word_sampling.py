@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from brute_grammar import Brute, sentence
 from grammar_parsing import parse
 from penchant.errors import DataError
-from penchant.grammar.drawing import Drawing, Words, capitalised, written
 from penchant.grammar.generate import generate
 from penchant.grammar.grammar import read_grammar
+from penchant.grammar.word_sampling import Drawing, Words, capitalised, written
 from toy_grammars import CASES_TABLES, GARDEN, GARDEN_TABLES, PARADIGMS, TOYS, sentences, toy, words, write_grammar
 
 # What a grammar allows --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.corpus.sentence_table import By, counts
+from penchant.corpus.occurrence_tables import By, counts
 from penchant.counting import counted
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text

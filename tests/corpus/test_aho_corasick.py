@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_extraction import in_word
-from penchant.corpus import scanning
-from penchant.corpus.matching import Matcher
-from penchant.corpus.scanning import Scanner
+from penchant.corpus import aho_corasick
+from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.word_matching import Matcher
 from penchant.errors import MethodError
 
 pytest.importorskip("ahocorasick_rs", reason="no package for the automaton")
@@ -29,7 +29,7 @@ Place = tuple[str, int, int, int]
 def automaton(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both of the automata, whatever the number of forms."""
     if request.param == "the small one":
-        monkeypatch.setattr(scanning, "_DFA_BYTES", 0)
+        monkeypatch.setattr(aho_corasick, "_DFA_BYTES", 0)
 
 
 def slowly(forms: Sequence[str], text: str) -> list[Place]:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from penchant.corpus.sampling import SPACE, Smallest, priorities, priority
+from penchant.corpus.priority_sampling import SPACE, Smallest, priorities, priority
 
 modest = settings(max_examples=150, deadline=None)
 TOP = 2**64 - 1

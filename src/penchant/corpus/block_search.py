@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.folding import fold_all
-from penchant.corpus.hits import HitFinder, Hits, Sentences
-from penchant.corpus.matching import count_words_of
-from penchant.corpus.normalisation import normalise
-from penchant.corpus.sampling import priorities
-from penchant.corpus.scanning import Integers
-from penchant.corpus.segments import SCHEMA, Segment, segments
+from penchant.corpus.aho_corasick import Integers
+from penchant.corpus.length_segments import SCHEMA, Segment, segments
+from penchant.corpus.line_units import Units, units
+from penchant.corpus.nfc import normalise
+from penchant.corpus.priority_sampling import priorities
+from penchant.corpus.sentence_hits import HitFinder, Hits, Sentences
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
-from penchant.corpus.units import Units, units
+from penchant.corpus.text_folding import fold_all
+from penchant.corpus.word_matching import count_words_of
 from penchant.errors import MethodError, one_of
 from penchant.spellings import Alignment
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED, needs_shared
-from penchant.corpus import normalisation
-from penchant.corpus.normalisation import normalise
+from penchant.corpus import nfc
+from penchant.corpus.nfc import normalise
 
 thorough = settings(max_examples=600, deadline=None)
 SPACED = "\n" + "-" * 150
@@ -39,7 +39,7 @@ RICH = sorted({character for group in GROUPS for character in group})
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short texts, too, are done the new way."""
-    monkeypatch.setattr(normalisation, "_SHORT", 0)
+    monkeypatch.setattr(nfc, "_SHORT", 0)
 
 
 def same(pieces: Iterable[str], spaced: str = SPACED) -> None:
@@ -63,7 +63,7 @@ def test_no_character_is_left_out_of_the_table() -> None:
     """Of all of Unicode, not only of those below _END; what has no part in the table is never changed."""
     for code in range(0x110000):
         character = chr(code)
-        inert = code >= len(normalisation._tables().parts) or not normalisation._tables().parts[code]
+        inert = code >= len(nfc._tables().parts) or not nfc._tables().parts[code]
         if inert:
             assert not unicodedata.combining(character) and unicodedata.is_normalized("NFC", character), hex(code)
 
@@ -135,7 +135,7 @@ def test_long_texts(seed: int) -> None:
         plain = draw.choice(["ক খ", "abc ", "-", "\U0001f600 "])
         length = draw.choice([1000, 70_000, 200_000])
         text = [draw.choice(group) if draw.random() < rare else draw.choice(plain) for _ in range(length)]
-        for edge in range(normalisation._BLOCK, length, normalisation._BLOCK):
+        for edge in range(nfc._BLOCK, length, nfc._BLOCK):
             text[edge - 2 : edge + 2] = draw.choices(group, k=4)
         same(["".join(text)])
 
@@ -145,8 +145,8 @@ def test_long_texts(seed: int) -> None:
 )
 @pytest.mark.parametrize("place", [-3, -2, -1, 0, 1])
 def test_blocks_hang_together(suspect: str, place: int) -> None:
-    at = normalisation._BLOCK + place
-    same(["\u4e2d" * at + suspect + "\u4e2d" * normalisation._BLOCK])
+    at = nfc._BLOCK + place
+    same(["\u4e2d" * at + suspect + "\u4e2d" * nfc._BLOCK])
 
 
 def test_letters_that_are_frequent() -> None:
@@ -160,7 +160,7 @@ def test_letters_that_are_frequent() -> None:
 
 def test_which_letters_are_frequent() -> None:
     def left(text: str) -> set[str]:
-        replaced = normalisation._replaced(text, normalisation._look(text))
+        replaced = nfc._replaced(text, nfc._look(text))
         return {letter for letter in "\u09df\u0958" if letter in replaced}
 
     assert left("\u09df\u09df\u0958" + "ক" * 900) == set()
@@ -211,8 +211,8 @@ def test_bengali_is_done_faster() -> None:
 
 
 def test_tables_of_the_basic_plane_are_part_of_all() -> None:
-    basic, every = normalisation._tables(normalisation.BASIC), normalisation._tables()
+    basic, every = nfc._tables(nfc.BASIC), nfc._tables()
     for name in ("parts", "first", "last"):
-        assert np.array_equal(getattr(basic, name)[:-1], getattr(every, name)[: normalisation.BASIC])
-    pairs = every.pairs[(every.pairs >> 32 < normalisation.BASIC) & (every.pairs % 2**32 < normalisation.BASIC)]
+        assert np.array_equal(getattr(basic, name)[:-1], getattr(every, name)[: nfc.BASIC])
+    pairs = every.pairs[(every.pairs >> 32 < nfc.BASIC) & (every.pairs % 2**32 < nfc.BASIC)]
     assert np.array_equal(basic.pairs, pairs) and len(pairs) < len(every.pairs)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import regex
 
 from penchant.corpus.stimuli import StimulusSet, WordList
-from penchant.corpus.words import WORD
+from penchant.corpus.word_segmentation import WORD
 from penchant.spellings import canonical
 
 SCRIPTS = {

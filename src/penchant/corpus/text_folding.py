@@ -10,8 +10,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from penchant.corpus.matching import WORD, word_characters
-from penchant.corpus.normalisation import BASIC
+from penchant.corpus.nfc import BASIC
+from penchant.corpus.word_matching import WORD, word_characters
 
 _NUMBERS = re.compile("0[0 ]*0")
 _IN_WORDS = regex.compile(f"[{WORD}]")

@@ -19,11 +19,11 @@ from penchant.engine.scoring_methods import method_for
 from penchant.errors import DataError, place, together
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
-from penchant.instruments.fields import CITED, Columns, Data, Given, Table, cited_columns, default_of, written
-from penchant.instruments.itemised import ItemProbe, score_columns
+from penchant.instruments.item_probes import ItemProbe, score_columns
 from penchant.instruments.measures import Measure, estimates, require_columns
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, cited_columns, default_of, written
 from penchant.instruments.session import Session
-from penchant.instruments.unknown import OnUnknown, signed_unknown
+from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
 from penchant.tables.documents import Text
 from penchant.tables.rows import read_models
