@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, best_part, change_point, estimates_of
+from penchant.instruments.minimal_pairs.training_curve import (
+    ACQUIRED,
+    AFTER,
+    BEFORE,
+    best_part,
+    change_point,
+    estimates_of,
+)
 
 Array = NDArray[np.float64]
 SECTION = "Training curves"

@@ -9,7 +9,7 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.fixed import MEAN, fixed
+from penchant.instruments.minimal_pairs.fixed_effects import MEAN, fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,

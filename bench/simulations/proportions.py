@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
-from penchant.instruments.minimal_pairs.fixed import fixed
+from penchant.instruments.minimal_pairs.fixed_effects import fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     HUMAN_ACCURACY,
     MINUS_PEOPLE,
 )
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
-from penchant.instruments.minimal_pairs.strata import (
+from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_share,
     mantel_haenszel_difference,
     overlapping_difference,

@@ -25,11 +25,11 @@ from test_report import HOSTILE, SCRIPT, Reader
 import penchant as pc
 from browsers import AXE, violations
 from builders import write_study
-from penchant.instruments.associations import across as measures
-from penchant.instruments.associations.frames import chosen, with_factors
+from penchant.instruments.associations import tests_side_by_side as measures
 from penchant.instruments.associations.instrument import ACROSS as OVERVIEW
 from penchant.instruments.associations.instrument import CEAT
 from penchant.instruments.associations.stimulus_charts import _edges
+from penchant.instruments.associations.view_rows import chosen, with_factors
 from penchant.instruments.registry import instruments, placed, references
 from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run

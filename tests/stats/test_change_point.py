@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from penchant.errors import DataError
-from penchant.instruments.minimal_pairs.curve import best_part, change_point
+from penchant.instruments.minimal_pairs.training_curve import best_part, change_point
 
 Array = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.strata import fixed_strata_difference, fixed_strata_share
+from penchant.instruments.minimal_pairs.strata_means import fixed_strata_difference, fixed_strata_share
 from penchant.stats.intervals import independent_difference as newcombe
 from penchant.stats.intervals import wilson
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from pages import said
-from penchant.instruments.minimal_pairs.strata import overlapping_difference
+from penchant.instruments.minimal_pairs.strata_means import overlapping_difference
 from penchant.stats.intervals import independent_difference
 
 Record = Callable[[str, object], None]

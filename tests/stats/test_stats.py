@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats
 
 from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
-from penchant.instruments.minimal_pairs.strata import mantel_haenszel_difference
+from penchant.instruments.minimal_pairs.strata_means import mantel_haenszel_difference
 from penchant.records import Estimate
 from penchant.stats import hypothesis_tests, logistic
 from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.instruments.minimal_pairs.strata import mantel_haenszel_difference
+from penchant.instruments.minimal_pairs.strata_means import mantel_haenszel_difference
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference

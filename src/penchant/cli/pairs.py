@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penchant.grammar.grammar import Grammar
+    from penchant.instruments.minimal_pairs.build_pairs import FairSet
     from penchant.instruments.minimal_pairs.data import PairSet
-    from penchant.instruments.minimal_pairs.making import FairSet
     from penchant.models.load import LanguageModel
 
 pairs = typer.Typer(
@@ -60,7 +60,7 @@ def generate(
     trust_remote_code: Remote = False,
 ) -> None:
     """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
-    from penchant.instruments.minimal_pairs.making import Counters, generated
+    from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
 
     _refuse(out, [])
     source, names = _grammar(grammar, paradigms)
@@ -80,8 +80,8 @@ def filter_(
     trust_remote_code: Remote = False,
 ) -> None:
     """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
+    from penchant.instruments.minimal_pairs.build_pairs import Counters, filtered
     from penchant.instruments.minimal_pairs.data import read_many
-    from penchant.instruments.minimal_pairs.making import Counters, filtered
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
     pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
@@ -104,9 +104,9 @@ def repair(
 ) -> None:
     """Replace the word that differs with others of the same features until the lengths agree."""
     from penchant.grammar.grammar import find_grammar, read_grammar
+    from penchant.instruments.minimal_pairs.build_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
-    from penchant.instruments.minimal_pairs.making import Counters
-    from penchant.instruments.minimal_pairs.repairing import repaired
+    from penchant.instruments.minimal_pairs.repair import repaired
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
@@ -139,8 +139,8 @@ def controversial(
     """Choose the pairs of a grammar on which two models disagree most, for people to judge. Lengths are equal under
     both."""
     from penchant.errors import MethodError
-    from penchant.instruments.minimal_pairs.controversial import chosen_pairs
-    from penchant.instruments.minimal_pairs.making import Counters, generated
+    from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
+    from penchant.instruments.minimal_pairs.controversial_pairs import chosen_pairs
 
     if len(model) != 2:
         raise MethodError(f"controversial pairs need two models, got {len(model)}", hint="name them: -m MODEL -m MODEL")

@@ -34,7 +34,7 @@ def export(
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
-    from penchant.instruments.cloze.scale import UNNAMED
+    from penchant.instruments.cloze.variety_scale import UNNAMED
     from penchant.study.result_directories import require_unedited, unshown
     from penchant.tables.formula_escape import MARK, for_spreadsheets
 

@@ -22,7 +22,7 @@ from answers import Answer, refused
 from brute_associations import write_set
 from builders import write, write_vectors
 from penchant.errors import DataError, ModelError, StudyError
-from penchant.instruments.associations import across
+from penchant.instruments.associations import tests_side_by_side
 from penchant.instruments.associations.instrument import ACROSS
 from penchant.instruments.run_options import Run
 from penchant.records import Signature
@@ -217,7 +217,7 @@ def test_what_a_table_shows_together_is_adjusted_together(zoo: Zoo, folder: Path
 def test_the_table_across_measures_is_adjusted_as_a_whole(zoo: Zoo, folder: Path) -> None:
     lm = pc.load(zoo("bert"))
     results = [probe(name, folder).run(lm) for name in ("seat", "ceat", "logprob-bias")]
-    own = [row for column in across.columns(results) for row in column.rows.values()]
+    own = [row for column in tests_side_by_side.columns(results) for row in column.rows.values()]
     assert len(own) == 3
     assert [row["p_holm"] for row in own] == pytest.approx(holm([row["p"] for row in own]).tolist())
     stars = [

@@ -30,7 +30,7 @@ from penchant.instruments import registry as any_probe
 from penchant.instruments.cloze.data import RESERVED
 from penchant.instruments.cloze.estimates import LEFT_OUT, Moves, _changes, cloze_cautions, measured
 from penchant.instruments.cloze.instrument import CLOZE
-from penchant.instruments.cloze.raters import KNOWN
+from penchant.instruments.cloze.rater_agreement import KNOWN
 from penchant.records import Signature, with_nan
 from penchant.report.latex import latex_table
 from penchant.report.tables import untold

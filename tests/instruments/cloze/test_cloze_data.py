@@ -38,8 +38,8 @@ from penchant.instruments.cloze.data import (
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.rating_tables import Rating, read_ratings
 from penchant.instruments.cloze.ratings import write_ratings
-from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.cloze.valences import UNRATED, Lookup, Valences, by_sentence, from_corpora
+from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.tables.data_paths import bundled as bundled_names
 
 HEAD = "id,text,expected,group\n"

@@ -23,7 +23,7 @@ from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.rating_tables import Rating, read_ratings
 from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, unrated, write_ratings
-from penchant.instruments.cloze.scale import POINTS
+from penchant.instruments.cloze.variety_scale import POINTS
 from penchant.instruments.result import Result
 from penchant.records import Signature
 from penchant.tables.formula_escape import unguarded

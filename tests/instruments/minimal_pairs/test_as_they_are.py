@@ -15,7 +15,7 @@ from scipy import stats
 import penchant as pc
 from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
-from penchant.instruments.minimal_pairs.strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Result
 
 SECTION = MINIMAL_PAIRS.section

@@ -26,7 +26,7 @@ from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
-from penchant.instruments.associations.control import beyond_controls, controls_of
+from penchant.instruments.associations.control_category import beyond_controls, controls_of
 from penchant.instruments.associations.estimates import SIDES, Cell, Filled, Stimuli, items_table, lost_words, together
 from penchant.instruments.associations.probe import Association, respelt, words_of
 from penchant.instruments.associations.random_effects import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination

@@ -4,12 +4,12 @@ from typing import Any
 
 from penchant.corpus.occurrences import OccurrenceRow
 from penchant.corpus.stimuli_files import SCHEMAS
-from penchant.instruments.associations.across import across
 from penchant.instruments.associations.ceat import CEAT as CEAT_PROBE
 from penchant.instruments.associations.compare import compare
 from penchant.instruments.associations.estimates import TEXT
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.probe import Association
+from penchant.instruments.associations.tests_side_by_side import across
 from penchant.instruments.associations.views import LOGPROB_VIEWS, VIEWS
 from penchant.instruments.associations.weat_seat import SEAT as SEAT_PROBE
 from penchant.instruments.associations.weat_seat import WEAT as WEAT_PROBE

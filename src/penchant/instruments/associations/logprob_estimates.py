@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimuli import Category
-from penchant.instruments.associations.control import Placed, beyond_controls, controls_of
+from penchant.instruments.associations.control_category import Placed, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     CAUTIONS,
     EFFECT,

@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from penchant.instruments.associations.contextual_effects import Contextual
-from penchant.instruments.associations.control import Placed
+from penchant.instruments.associations.control_category import Placed
 from penchant.instruments.associations.estimates import Filled, Stimuli, sided
 from penchant.instruments.associations.sampled_effects import contrasts, largest_effect
 from penchant.instruments.associations.sentence_sampling import Draw

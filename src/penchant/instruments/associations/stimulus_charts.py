@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.associations.estimates import SIDES
-from penchant.instruments.associations.frames import (
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION
+from penchant.instruments.associations.view_rows import (
     by_category,
     levels,
     named,
@@ -21,7 +22,6 @@ from penchant.instruments.associations.frames import (
     probe,
     with_factors,
 )
-from penchant.instruments.associations.logprob_estimates import ASSOCIATION
 from penchant.records import Result
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.lazy_altair import alt

@@ -9,9 +9,11 @@ from functools import lru_cache
 import polars as pl
 
 from penchant.instruments.associations.compare import DIFFERENCE
-from penchant.instruments.associations.control import BEYOND
+from penchant.instruments.associations.control_category import BEYOND
 from penchant.instruments.associations.estimates import BY_SENTENCE, SIDES
-from penchant.instruments.associations.frames import (
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION, OF_TEMPLATE, SCORES, difference
+from penchant.instruments.associations.random_effects import FIRST, FURTHER, I2, PUBLISHED, TAU
+from penchant.instruments.associations.view_rows import (
     HEADLINE,
     Columns,
     by_category,
@@ -26,8 +28,6 @@ from penchant.instruments.associations.frames import (
     stacked_rows,
     varying,
 )
-from penchant.instruments.associations.logprob_estimates import ASSOCIATION, OF_TEMPLATE, SCORES, difference
-from penchant.instruments.associations.random_effects import FIRST, FURTHER, I2, PUBLISHED, TAU
 from penchant.records import Result
 from penchant.report.tables import Cell, Number, P
 from penchant.stats.association import effect_size

@@ -10,12 +10,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.associations.charts import by_context, by_layer, by_samples
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.contextual_effects import KEPT
-from penchant.instruments.associations.control import BEYOND
+from penchant.instruments.associations.control_category import BEYOND
+from penchant.instruments.associations.effect_charts import by_context, by_layer, by_samples
 from penchant.instruments.associations.estimates import BY_SENTENCE, TEXT
-from penchant.instruments.associations.frames import (
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES
+from penchant.instruments.associations.random_effects import FIRST, PUBLISHED
+from penchant.instruments.associations.stimulus_charts import Words, scores
+from penchant.instruments.associations.tables import COMPARED, FEW, TABLES
+from penchant.instruments.associations.view_rows import (
     FACTORS,
     HEADLINE,
     SIGNIFICANT,
@@ -29,10 +33,6 @@ from penchant.instruments.associations.frames import (
     where,
     with_factors,
 )
-from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES
-from penchant.instruments.associations.random_effects import FIRST, PUBLISHED
-from penchant.instruments.associations.stimulus_charts import Words, scores
-from penchant.instruments.associations.tables import COMPARED, FEW, TABLES
 from penchant.records import Result, Signature
 from penchant.report.finding import Shown, across
 from penchant.views.figures import Drawn, Forest

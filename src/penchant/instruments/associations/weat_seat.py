@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.corpus.stimuli import Category, WordList
 from penchant.counting import first_of
-from penchant.instruments.associations.control import Placed, beyond_controls, controls_of
+from penchant.instruments.associations.control_category import Placed, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,
     CAUTIONS,

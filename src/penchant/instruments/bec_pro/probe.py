@@ -15,7 +15,7 @@ from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.bec_pro.data import Masked, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
-from penchant.instruments.bec_pro.scoring import scored
+from penchant.instruments.bec_pro.scored_sentences import scored
 from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.probe_fields import cited_columns, written

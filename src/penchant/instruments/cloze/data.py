@@ -15,7 +15,7 @@ from penchant.counting import counted, first_of
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import AS_NAMED, FIELDS, NAMING, RatingRow, no_sentence
-from penchant.instruments.cloze.scale import Point, Scale, UndatedPoint, dates_of_half
+from penchant.instruments.cloze.variety_scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.letter_case import capitalised
 from penchant.reading import is_directory, stem
 from penchant.records import Item

@@ -13,7 +13,7 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.cloze.raters import Raters, agreement_estimates
+from penchant.instruments.cloze.rater_agreement import Raters, agreement_estimates
 from penchant.instruments.cloze.settings import BETWEEN as BETWEEN
 from penchant.instruments.cloze.settings import MEASURES as MEASURES
 from penchant.instruments.cloze.settings import SCALES as SCALES

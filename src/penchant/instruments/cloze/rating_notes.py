@@ -8,11 +8,11 @@ from typing import TypeAlias
 
 from penchant.counting import counted, first_of
 from penchant.errors import place
-from penchant.instruments.cloze.raters import counts_of
+from penchant.instruments.cloze.rater_agreement import counts_of
+from penchant.instruments.cloze.rating_sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.rating_tables import Rating
-from penchant.instruments.cloze.scale import POINTS, dates_of_half
-from penchant.instruments.cloze.sheets import Key, Sheet, truth_meant
 from penchant.instruments.cloze.valences import folded
+from penchant.instruments.cloze.variety_scale import POINTS, dates_of_half
 from penchant.instruments.result import Result
 from penchant.rating.reversed_raters import each_with_others, opposed, tentative
 from penchant.rating.row_shift import Slip, slipped

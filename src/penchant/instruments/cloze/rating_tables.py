@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from penchant.counting import counted
 from penchant.errors import DataError, place, together
-from penchant.instruments.cloze.scale import Point, dates_of_half
+from penchant.instruments.cloze.variety_scale import Point, dates_of_half
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import Text
 from penchant.tables.rater_judgements import ByRater

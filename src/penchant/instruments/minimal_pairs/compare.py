@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.comparison import SCORING, scored_differently, shared_scores
 from penchant.instruments.minimal_pairs.credits import ALL, Credits, clusters, credits, deltas, paired, paired_over
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, Signature, summary_table

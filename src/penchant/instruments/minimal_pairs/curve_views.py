@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.length_charts import rule
+from penchant.instruments.minimal_pairs.training_curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.report.figures import COLOURS, Figure
 from penchant.report.finding import measured, sentences
 from penchant.report.lazy_altair import alt

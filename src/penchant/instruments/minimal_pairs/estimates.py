@@ -20,10 +20,10 @@ from penchant.instruments.minimal_pairs.credits import (
     of_stereotypes,
     preferences,
 )
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed_share, holding
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, beside_fixed, fixed_share, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.settings import PairSettings
-from penchant.instruments.minimal_pairs.strata import (
+from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_difference,
     mantel_haenszel_difference,
 )

@@ -17,7 +17,7 @@ from penchant.instruments.minimal_pairs.estimates import pair_estimates
 from penchant.instruments.minimal_pairs.formats import PairColumns
 from penchant.instruments.minimal_pairs.probe import Drawn, PairProbe, cite
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
-from penchant.instruments.minimal_pairs.strata import overlapping_difference
+from penchant.instruments.minimal_pairs.strata_means import overlapping_difference
 from penchant.instruments.probe_fields import cited_columns
 from penchant.instruments.session import Session
 from penchant.records import Estimate

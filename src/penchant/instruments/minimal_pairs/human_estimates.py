@@ -19,8 +19,8 @@ from penchant.instruments.minimal_pairs.credits import (
     paired,
     paired_over,
 )
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, MEAN, few, fixed, fixed_share
-from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, MEAN, few, fixed, fixed_share
+from penchant.instruments.minimal_pairs.human_judgements import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement

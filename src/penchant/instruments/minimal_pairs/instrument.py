@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.minimal_pairs import fair_views, judging
+from penchant.instruments.minimal_pairs import fair_views, judgement_task
 from penchant.instruments.minimal_pairs.compare import compare
-from penchant.instruments.minimal_pairs.curve import curve
 from penchant.instruments.minimal_pairs.curve_views import curves
 from penchant.instruments.minimal_pairs.fair import FairPairs
-from penchant.instruments.minimal_pairs.human import JudgementRow
+from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.instruments.minimal_pairs.training_curve import curve
 from penchant.instruments.minimal_pairs.views import VIEWS
 from penchant.views.section import section
 from penchant.wording.templates import Text
@@ -32,7 +32,7 @@ MINIMAL_PAIRS = Instrument(
         "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
     },
     schemas={"judgements": {"judgements": JudgementRow}},
-    judge=judging.task,
+    judge=judgement_task.task,
     curve=curve,
 )
 FAIR_PAIRS = Instrument(

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.credits import ALL, deltas
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, over_groups
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, of_groups, over_groups
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,

@@ -21,13 +21,13 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
 )
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, TYPES, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.finding import preferring
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, TYPES, is_fixed, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
-from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
+from penchant.instruments.minimal_pairs.human_judgements import SHARE
 from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
-from penchant.instruments.minimal_pairs.preferring import preferring
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.records import Result, Signature
 from penchant.report.item_browser import every_item

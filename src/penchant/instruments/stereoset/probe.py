@@ -19,9 +19,9 @@ from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe
 from penchant.instruments.probe_fields import written
 from penchant.instruments.session import Session
+from penchant.instruments.stereoset.cluster_scores import asked_of, require_scorable, score, way_for
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
 from penchant.instruments.stereoset.estimates import cautions_of, estimates_of
-from penchant.instruments.stereoset.scoring import asked_of, require_scorable, score, way_for
 from penchant.instruments.stereoset.settings import StereoSetSettings
 from penchant.instruments.unknown_tokens import signed_unknown
 from penchant.records import Estimate, Signature

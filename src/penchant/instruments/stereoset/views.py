@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.counting import counted
+from penchant.instruments.stereoset.cluster_scores import AUTHORS, LETTERS
 from penchant.instruments.stereoset.estimates import (
     ALL,
     BIAS_TYPE,
@@ -26,7 +27,6 @@ from penchant.instruments.stereoset.estimates import (
     UNEQUAL,
     margins,
 )
-from penchant.instruments.stereoset.scoring import AUTHORS, LETTERS
 from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.records import Result
 from penchant.report.finding import Shown, levels

@@ -17,7 +17,6 @@ from penchant.arguments import asked
 from penchant.counting import counted
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
-from penchant.instruments.values.answers import Reading
 from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
 from penchant.instruments.values.respondents import (
     repeated,
@@ -29,6 +28,7 @@ from penchant.instruments.values.respondents import (
     weightless,
 )
 from penchant.instruments.values.survey_description import DEFAULT, SurveyFile
+from penchant.instruments.values.survey_rows import Reading
 from penchant.tables.data_paths import suggestion
 from penchant.tables.documents import read_document
 from penchant.tables.footer_rows import footer

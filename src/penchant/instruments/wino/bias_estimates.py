@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, TYPES
-from penchant.instruments.wino.scoring import ALL, Array, difference
+from penchant.instruments.wino.pronoun_scores import ALL, Array, difference
 from penchant.instruments.wino.settings import MALE_DIFFERENCE as MALE_DIFFERENCE
 from penchant.instruments.wino.settings import PREFERS_MALE as PREFERS_MALE
 from penchant.instruments.wino.settings import PREFERS_PRO as PREFERS_PRO

@@ -23,7 +23,7 @@ from penchant.instruments.wino.bias_estimates import (
     log_odds,
     preferences,
 )
-from penchant.instruments.wino.scoring import WORDS, first_score, scoring_facts, strips
+from penchant.instruments.wino.pronoun_scores import WORDS, first_score, scoring_facts, strips
 from penchant.records import Result
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell

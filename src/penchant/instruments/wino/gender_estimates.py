@@ -13,7 +13,7 @@ import polars as pl
 from penchant.instruments.comparison import Scored, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.gender_data import ROLES, SOMEONE
-from penchant.instruments.wino.scoring import ALL, Array, difference, normalised
+from penchant.instruments.wino.pronoun_scores import ALL, Array, difference, normalised
 from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate
 from penchant.stats.correlations import correlation, correlation_difference, slope

@@ -28,7 +28,7 @@ from penchant.instruments.wino.gender_estimates import (
     tops,
     women,
 )
-from penchant.instruments.wino.scoring import ALL, WORDS, first_score, scoring_facts, strips
+from penchant.instruments.wino.pronoun_scores import ALL, WORDS, first_score, scoring_facts, strips
 from penchant.records import Result
 from penchant.report.finding import Shown
 from penchant.report.tables import Cell

@@ -5,7 +5,7 @@ from penchant.instruments.wino import bias_estimates, bias_views, gender_estimat
 from penchant.instruments.wino.bias_data import PairRow
 from penchant.instruments.wino.gender_data import SentenceRow, TemplateRow
 from penchant.instruments.wino.probe import WinoBias, Winogender
-from penchant.instruments.wino.scoring import WORDS
+from penchant.instruments.wino.pronoun_scores import WORDS
 from penchant.views.section import section
 
 WINOBIAS = Instrument(

@@ -21,8 +21,8 @@ from penchant.instruments.cloze.rating_tables import (
     rating_rows,
     word_of,
 )
-from penchant.instruments.cloze.scale import TRUTHS
 from penchant.instruments.cloze.valences import folded, is_word
+from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
 from penchant.report.finding import listed
 from penchant.spellings import as_named, canonical

@@ -12,7 +12,7 @@ import polars as pl
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.credits import ALL, HALF, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, of_groups, sampled
+from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,

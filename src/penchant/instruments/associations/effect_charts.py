@@ -9,7 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.associations.frames import (
+from penchant.instruments.associations.logprob_estimates import EVERY
+from penchant.instruments.associations.random_effects import FIRST
+from penchant.instruments.associations.stimulus_charts import panels
+from penchant.instruments.associations.view_rows import (
     context_name,
     headline,
     levels,
@@ -18,9 +21,6 @@ from penchant.instruments.associations.frames import (
     probe,
     stacked,
 )
-from penchant.instruments.associations.logprob_estimates import EVERY
-from penchant.instruments.associations.random_effects import FIRST
-from penchant.instruments.associations.stimulus_charts import panels
 from penchant.records import Result
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.lazy_altair import alt

@@ -15,7 +15,7 @@ import penchant as pc
 from brute_associations import rows, write_set
 from penchant.corpus.stimuli import read_stimuli
 from penchant.errors import DataError
-from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
+from penchant.instruments.associations.control_category import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import Cell
 from penchant.instruments.associations.instrument import WEAT
 from penchant.instruments.associations.logprob_estimates import OF_TEMPLATE

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import brute
 from answers import Answer, refused
 from penchant.errors import DataError
-from penchant.instruments.minimal_pairs.controversial import chosen_pairs
+from penchant.instruments.minimal_pairs.controversial_pairs import chosen_pairs
 
 Program = Callable[..., Answer]
 Zoo = Callable[[str], Path]

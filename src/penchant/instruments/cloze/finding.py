@@ -9,7 +9,7 @@ from typing import TypeAlias
 import polars as pl
 
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, SHOWN, turns
-from penchant.instruments.cloze.raters import ALPHA, SAMPLED
+from penchant.instruments.cloze.rater_agreement import ALPHA, SAMPLED
 from penchant.instruments.comparison import difference
 from penchant.records import Result
 from penchant.report.finding import MOST, across, differences, measured, outside, told, unclear

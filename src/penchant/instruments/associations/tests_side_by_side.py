@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penchant.instruments.associations.frames import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
+from penchant.instruments.associations.view_rows import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
 from penchant.records import Result
 from penchant.report.figures import INK, Figure
 from penchant.report.finding import sentences, told

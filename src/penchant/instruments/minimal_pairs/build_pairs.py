@@ -1,7 +1,7 @@
 """Fair minimal pairs: sets of pairs whose two sentences have equal numbers of tokens under several tokenizers.
 
 There are three ways to make one: generate pairs from a grammar, keep the equal pairs of an existing set, or repair the
-unequal ones (`penchant.instruments.minimal_pairs.repairing`). Each yields rows in BLiMP's format with token counts, and
+unequal ones (`penchant.instruments.minimal_pairs.repair`). Each yields rows in BLiMP's format with token counts, and
 a table of outcomes by paradigm.
 """
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from penchant.counting import counted
 from penchant.errors import DataError
+from penchant.instruments.minimal_pairs.build_pairs import WORDS, FairSet
 from penchant.instruments.minimal_pairs.credits import ALL
-from penchant.instruments.minimal_pairs.making import WORDS, FairSet
 from penchant.stats.inputs import Array
 
 

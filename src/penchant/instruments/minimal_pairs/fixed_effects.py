@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.strata import fixed_strata_share
+from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Estimate
 from penchant.report.finding import Estimated
 from penchant.wording.phrases import Method, Note, read_method

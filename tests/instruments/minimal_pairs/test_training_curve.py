@@ -7,8 +7,8 @@ import math
 import pytest
 from test_as_they_are import result
 
-from penchant.instruments.minimal_pairs.curve import ACQUIRED, NO_STEP, curve
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
+from penchant.instruments.minimal_pairs.training_curve import ACQUIRED, NO_STEP, curve
 from penchant.wording.phrases import read_notes
 
 STEPS = (0, 10, 100, 1_000, 10_000)

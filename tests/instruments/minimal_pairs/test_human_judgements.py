@@ -25,8 +25,7 @@ from answers import Answer, refused
 from penchant.errors import DataError, StudyError
 from penchant.instruments.minimal_pairs import human_estimates
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
-from penchant.instruments.minimal_pairs.fixed import MEAN
-from penchant.instruments.minimal_pairs.human import JUDGED, read_judgements
+from penchant.instruments.minimal_pairs.fixed_effects import MEAN
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     CEILING,
@@ -35,6 +34,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     JUDGED_ACCURACY,
     MINUS_PEOPLE,
 )
+from penchant.instruments.minimal_pairs.human_judgements import JUDGED, read_judgements
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.registry import placed
 from penchant.records import Estimate
