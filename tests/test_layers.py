@@ -18,9 +18,9 @@ from penchant.instruments.registry import instruments
 SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
-    ("errors", "limits", "counting", "collector", "numerals", "spellings", "letter_case"),
+    ("errors", "limits", "plurals", "gc_control", "number_parsing", "unicode_spellings", "letter_case"),
     ("wording",),
-    ("reading", "arguments", "progress"),
+    ("text_io", "call_checks", "progress"),
     ("files",),
     ("hub",),
     ("records",),

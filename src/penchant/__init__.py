@@ -39,7 +39,7 @@ if not TYPE_CHECKING:
         try:
             return _named(name)
         except AttributeError:
-            from penchant.arguments import unknown_attribute
+            from penchant.call_checks import unknown_attribute
 
             raise unknown_attribute(sys.modules[__name__], name, "penchant") from None
 

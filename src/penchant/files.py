@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from urllib.parse import unquote
 
 from penchant.errors import OutputError, machine_error
-from penchant.reading import opened
+from penchant.text_io import opened
 
 if TYPE_CHECKING:
     import polars as pl

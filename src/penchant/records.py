@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
-from penchant.arguments import asked
+from penchant.call_checks import asked
 from penchant.errors import DataError, StudyError, UnknownKeyError, encodable, one_line, one_of
-from penchant.reading import opened, read_text
+from penchant.text_io import opened, read_text
 from penchant.wording.phrases import Method, Note, Notes, in_words, notes_json, present
 
 if TYPE_CHECKING:

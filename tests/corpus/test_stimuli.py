@@ -25,7 +25,7 @@ from penchant.corpus.spelling_checks import orthography
 from penchant.corpus.stimuli import Category, Context, StimulusSet, WordList, read_stimuli
 from penchant.corpus.stimuli_files import MEASURES, SCHEMAS
 from penchant.errors import DataError
-from penchant.reading import saved_as_utf8
+from penchant.text_io import saved_as_utf8
 
 Write = Callable[[str, object], Path]
 

@@ -16,11 +16,11 @@ from paths import ROOT, SHARED, bundled
 from penchant.engine.reads import ROUNDING
 from penchant.files import safe
 from penchant.instruments.cloze.probe import Cloze
-from penchant.reading import LONGEST_LINE
 from penchant.stats.consistency import RESPONDENTS
 from penchant.stats.intervals import HELD, HELD_ENOUGH
 from penchant.stats.raters import WANTED, mean_over_raters
 from penchant.stats.spread import FEW
+from penchant.text_io import LONGEST_LINE
 
 DEMO = ("docs/demo.md", "docs/demo.template.md")
 EARLY, MODERN = "bundled:early-modern", "bundled:modern"

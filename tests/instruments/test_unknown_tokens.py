@@ -17,12 +17,12 @@ from transformers import AutoTokenizer
 import penchant as pc
 import zoo as tiny
 from answers import Answer
-from penchant.counting import of_all
 from penchant.errors import MOST_ALIKE, DataError
 from penchant.instruments.base import Run
 from penchant.instruments.registry import compare
 from penchant.instruments.unknown_tokens import unknown_parts
 from penchant.models.load import LanguageModel, load
+from penchant.plurals import of_all
 from penchant.study.result_directories import read_outcome
 
 Zoo = Callable[[str], Path]

@@ -21,7 +21,7 @@ from penchant.errors import DataError, StudyError
 from penchant.models import load
 from penchant.models.load import LanguageModel, read_model
 from penchant.models.source import Source
-from penchant.reading import opened
+from penchant.text_io import opened
 
 Zoo = Callable[[str], Path]
 TEXTS = ["The cat sleeps.", "A rose by the gate."]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import builders
 from penchant.errors import DataError
-from penchant.reading import saved_as_utf8
 from penchant.tables.rows import Row, columns, read_rows
+from penchant.text_io import saved_as_utf8
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 ROWS = st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=5)

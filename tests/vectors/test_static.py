@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import refusal, write
-from penchant.counting import counted
 from penchant.errors import ModelError, ModelWarning
 from penchant.models.load import load
-from penchant.reading import saved_as_utf8, words_read_as
+from penchant.plurals import counted
+from penchant.text_io import saved_as_utf8, words_read_as
 from penchant.vectors import sniffing, static
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 

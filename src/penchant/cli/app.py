@@ -17,8 +17,8 @@ from typer.core import TyperOption
 from penchant._version import __version__
 from penchant.cli import checking, corpus, pairs, rate, ratings, report, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, command, note, say, say_notes, to_stdout, write
-from penchant.collector import left_at_exit
 from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, machine_error, of_machine
+from penchant.gc_control import left_at_exit
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""

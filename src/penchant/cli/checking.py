@@ -17,7 +17,7 @@ from penchant.cli.options import (
     TrustOption,
     load_language_model,
 )
-from penchant.counting import counted, of_all
+from penchant.plurals import counted, of_all
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet

@@ -24,10 +24,10 @@ from penchant.cli.console import (
     tsv,
 )
 from penchant.cli.options import CpusOption, ModelOption, OnOption, TrustOption, place
-from penchant.collector import uncollected
-from penchant.counting import counted
+from penchant.gc_control import uncollected
 from penchant.limits import COUNT, PROCESSES, SEED
-from penchant.reading import exists
+from penchant.plurals import counted
+from penchant.text_io import exists
 
 if TYPE_CHECKING:
     from penchant.cluster.connect import Place

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from penchant.errors import DataError, MethodError, shortened, together
 from penchant.errors import place as file_place
-from penchant.reading import lines as limited_lines
-from penchant.reading import not_utf8, opened
+from penchant.text_io import lines as limited_lines
+from penchant.text_io import not_utf8, opened
 
 
 def refuse_own_output(file: str) -> None:

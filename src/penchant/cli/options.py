@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.collector import uncollected
 from penchant.errors import MethodError
+from penchant.gc_control import uncollected
 from penchant.limits import BATCH_TOKENS, COUNT, PROCESSES
 from penchant.progress import waiting
 

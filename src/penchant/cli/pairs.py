@@ -11,8 +11,8 @@ import typer
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import bars, emit, print_frame, say, say_notes
 from penchant.cli.options import CacheOption, DeviceOption, PickleOption, cache_path, load_language_model
-from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
+from penchant.plurals import counted
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ import typer
 
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import say, to_stdout, write
-from penchant.counting import counted, for_one
 from penchant.limits import COUNT, SEED
+from penchant.plurals import counted, for_one
 
 if TYPE_CHECKING:
     from penchant.rating.task_builder import Judge

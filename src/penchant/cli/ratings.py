@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import command, emit, print_frame, say, say_notes, to_stdout, write
-from penchant.counting import counted, for_one
 from penchant.limits import RESAMPLES, SEED
+from penchant.plurals import counted, for_one
 
 if TYPE_CHECKING:
     import polars as pl

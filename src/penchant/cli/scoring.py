@@ -33,11 +33,11 @@ from penchant.cli.options import (
 )
 from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
 from penchant.cli.streaming import Asked, stream
-from penchant.counting import of_all
 from penchant.errors import DataError, MethodError
 from penchant.limits import FILLERS, LAYERS
-from penchant.reading import is_file, require_file
+from penchant.plurals import of_all
 from penchant.tables.missing_values import missing_cautions, missing_word
+from penchant.text_io import is_file, require_file
 
 if TYPE_CHECKING:
     from penchant.engine.continuation_scores import Prefixed

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from penchant._version import __version__
 from penchant.cli.console import note, say
-from penchant.counting import counted
 from penchant.errors import MethodError
+from penchant.plurals import counted
 
 if TYPE_CHECKING:
     from penchant.cluster.connect import Place

@@ -26,10 +26,10 @@ from penchant.cli.options import (
     load_language_model,
 )
 from penchant.cli.scoring import ColumnOption
-from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.limits import BATCH_TOKENS
-from penchant.reading import exists, require_file
+from penchant.plurals import counted, for_one, of_all
+from penchant.text_io import exists, require_file
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,8 +11,8 @@ from typing import Any
 from penchant.cluster.connect import Place, imported, nodes, room
 from penchant.cluster.model_transfer import sent
 from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
-from penchant.counting import counted
 from penchant.errors import ClusterError, first_line
+from penchant.plurals import counted
 
 DEEP = 2
 """Jobs that a worker is given at once, so that the next is there when one is done."""

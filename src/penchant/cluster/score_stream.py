@@ -26,10 +26,10 @@ from penchant.cluster.connect import imported
 from penchant.cluster.pool import DEEP, Job, Pool
 from penchant.cluster.shard_scoring import METADATA, Counted, Shard
 from penchant.corpus.text_files import TextFile, plain_ending
-from penchant.counting import counted, of_all
 from penchant.errors import ClusterError, DataError, MethodError, StudyError
 from penchant.files import distinct, holding, occupied, replacing, write_json
-from penchant.reading import read_text
+from penchant.plurals import counted, of_all
+from penchant.text_io import read_text
 
 FILE = "stream.json"
 _TABLE = re.compile(r"(?P<name>.+)-(?P<hash>[0-9a-f]{64})\.parquet")

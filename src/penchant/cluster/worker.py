@@ -26,7 +26,7 @@ from penchant.errors import ClusterError, ModelError
 from penchant.models import shortcuts
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
-from penchant.reading import exists
+from penchant.text_io import exists
 
 _DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
 """Packages whose version must be the driver's: they decide the numbers, or what is sent between processes."""

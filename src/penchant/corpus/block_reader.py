@@ -18,7 +18,7 @@ import polars as pl
 from penchant.corpus.text_files import Block, Layout, TextFile, remote
 from penchant.errors import DataError, missing_package
 from penchant.files import sha256_file
-from penchant.reading import require_file
+from penchant.text_io import require_file
 
 BLOCK = 1 << 22
 _LONGEST = 1 << 28

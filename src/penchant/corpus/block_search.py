@@ -23,7 +23,7 @@ from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
 from penchant.corpus.text_folding import fold_all
 from penchant.corpus.word_matching import count_words_of
 from penchant.errors import MethodError, one_of
-from penchant.spellings import Alignment
+from penchant.unicode_spellings import Alignment
 
 if TYPE_CHECKING:
     from penchant.corpus.stimuli import StimulusSet

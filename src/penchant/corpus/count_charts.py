@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from penchant.corpus.occurrence_tables import By, counts
-from penchant.counting import counted
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
+from penchant.plurals import counted
 from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.lazy_altair import alt
 from penchant.report.page import chart_page

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from penchant._version import __version__
-from penchant.collector import uncollected
 from penchant.corpus.block_passes import Progress
 from penchant.corpus.block_reader import Reader
 from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
@@ -29,7 +28,8 @@ from penchant.corpus.process_pool import in_order
 from penchant.corpus.text_files import TextFile
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import refuse_inputs, refuse_other, replacing, write_parquet, write_text
-from penchant.reading import read_text
+from penchant.gc_control import uncollected
+from penchant.text_io import read_text
 
 EVERY = 1 << 25
 """Bytes of text between two saves."""

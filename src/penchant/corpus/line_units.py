@@ -12,7 +12,7 @@ from penchant.corpus.block_reader import Reader
 from penchant.corpus.nfc import normalise
 from penchant.corpus.text_files import Block, Kind, Layout, TextFile
 from penchant.errors import DataError, missing_package
-from penchant.reading import guessed_encoding, not_utf8
+from penchant.text_io import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):

@@ -13,9 +13,9 @@ import polars as pl
 from penchant.corpus.block_search import LONGEST
 from penchant.corpus.length_segments import KEY
 from penchant.corpus.nfc import normalise
-from penchant.counting import counted, first_of, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
-from penchant.reading import require_file
+from penchant.plurals import counted, first_of, for_one, of_all
+from penchant.text_io import require_file
 
 By = Literal["word", "form", "segment"]
 _MOST_NAMED = 10

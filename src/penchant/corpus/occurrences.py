@@ -11,17 +11,17 @@ from typing import Annotated, Any, BinaryIO, cast
 import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
-from penchant.arguments import asked
+from penchant.call_checks import asked
 from penchant.corpus.length_segments import KEY, SCHEMA
 from penchant.corpus.nfc import normalise
 from penchant.corpus.word_matching import Matcher, count_words
 from penchant.errors import DataError, file_name
 from penchant.limits import COUNT
-from penchant.reading import decoded, lines, opened, require_file
-from penchant.spellings import Alignment
 from penchant.tables.documents import Text
 from penchant.tables.in_memory import is_table, path_of, plain
 from penchant.tables.rows import read_models
+from penchant.text_io import decoded, lines, opened, require_file
+from penchant.unicode_spellings import Alignment
 
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
 """A segment of sentence lengths as a study names it; see `segments`."""

@@ -9,7 +9,7 @@ import regex
 
 from penchant.corpus.stimuli import StimulusSet, WordList
 from penchant.corpus.word_segmentation import WORD
-from penchant.spellings import canonical
+from penchant.unicode_spellings import canonical
 
 SCRIPTS = {
     language: script

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
-from penchant.arguments import asked, kind
+from penchant.call_checks import asked, kind
 from penchant.corpus.sentence_slots import Span, filled
 from penchant.corpus.stimuli_files import (
     MEASURES,
@@ -29,15 +29,15 @@ from penchant.corpus.stimuli_files import (
     Text,
 )
 from penchant.corpus.stimuli_in_memory import AS_NAMED, file_of_set, word_rows
-from penchant.counting import counted
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
-from penchant.reading import exists, is_directory, named_sheet, stem
-from penchant.spellings import canonical, equivalent
+from penchant.plurals import counted
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.in_memory import file_of, is_table, plain
 from penchant.tables.rows import read_models
+from penchant.text_io import exists, is_directory, named_sheet, stem
+from penchant.unicode_spellings import canonical, equivalent
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
 _HINT = "see penchant schema stimuli"

@@ -9,8 +9,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from penchant.spellings import canonical
 from penchant.tables.documents import as_text, as_written
+from penchant.unicode_spellings import canonical
 
 SET_FILE = "set.yaml"
 Measure = Literal["weat", "seat", "ceat", "logprob-bias"]

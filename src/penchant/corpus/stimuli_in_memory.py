@@ -7,7 +7,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from penchant.arguments import kind
+from penchant.call_checks import kind
 from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.tables.in_memory import NAME, document_of, is_missing, plain, require_text, rows
 

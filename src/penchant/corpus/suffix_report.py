@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from penchant.corpus.suffixes import Usage
-from penchant.counting import counted, first_of, for_one
 from penchant.errors import MethodError, one_of
-from penchant.reading import read_text
+from penchant.plurals import counted, first_of, for_one
 from penchant.tables.documents import read_yaml
+from penchant.text_io import read_text
 
 By = Literal["word", "form", "suffix"]
 BY: tuple[str, ...] = get_args(By)

@@ -23,7 +23,7 @@ from penchant.corpus.stimuli import Category, StimulusSet, WordList
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.word_matching import WORD, Matcher, capital_form
 from penchant.errors import missing_package
-from penchant.reading import read_text
+from penchant.text_io import read_text
 
 ROOM = 10_000
 """How many different runs that begin with a word and are no form are counted per word."""

@@ -16,12 +16,12 @@ import polars as pl
 from penchant._version import __version__
 from penchant.corpus.block_passes import Pass, Progress
 from penchant.corpus.text_files import Layout, TextFile
-from penchant.counting import counted, for_one, of_all
 from penchant.engine.unigrams import KEY, SMOOTHING, Unigrams, blank, is_unigrams
 from penchant.errors import DataError
 from penchant.files import refuse_inputs, refuse_other, replacing
 from penchant.models.tokenizer import Tokenizer
-from penchant.reading import refused_character
+from penchant.plurals import counted, for_one, of_all
+from penchant.text_io import refused_character
 
 _CHARACTERS = 1 << 18
 """Characters that are tokenized at once; a longer line is on its own."""

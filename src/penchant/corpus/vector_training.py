@@ -15,12 +15,12 @@ from penchant.corpus.block_passes import Progress
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.tokenised_text import Tokens, write_tokens
-from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.letter_case import lowered
-from penchant.reading import read_text
-from penchant.spellings import canonical
+from penchant.plurals import counted, of_all
+from penchant.text_io import read_text
+from penchant.unicode_spellings import canonical
 from penchant.vectors.glove import GloVe
 from penchant.vectors.saving import checked_ending, save_vectors
 from penchant.vectors.similarity import similarity_tests

@@ -8,8 +8,8 @@ from pathlib import Path
 import regex
 
 from penchant.letter_case import folded
-from penchant.reading import decoded, lines, opened
-from penchant.spellings import canonical
+from penchant.text_io import decoded, lines, opened
+from penchant.unicode_spellings import canonical
 
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*")
 """A run of letters and their marks, including joiners inside it (Persian, Bangla); apostrophes and hyphens end a word,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from penchant.counting import for_one, of_all
 from penchant.engine.reads import LogProbs
 from penchant.engine.scoring_methods import METHODS, mask_of, method_for, single_token
 from penchant.engine.sentence_scores import SentenceScore, SentenceScorer, only
@@ -13,6 +12,7 @@ from penchant.engine.span_scores import beyond, touching
 from penchant.engine.token_spans import Place, Span, too_long
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
+from penchant.plurals import for_one, of_all
 
 Prefixed = tuple[str, str, str]
 """A prefix, the text after it, and the place that errors name."""

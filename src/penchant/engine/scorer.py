@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.arguments import asked, kind
-from penchant.counting import counted, for_one
+from penchant.call_checks import asked, kind
 from penchant.engine.continuation_scores import PrefixScorer
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
@@ -28,6 +27,7 @@ from penchant.engine.word_surprisal import WordScorer, listed_words, white_space
 from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel, Model
+from penchant.plurals import counted, for_one
 from penchant.progress import bar
 from penchant.tables.in_memory import refuse_file
 from penchant.tables.in_memory import texts as listed_texts

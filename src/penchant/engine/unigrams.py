@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from penchant.errors import DataError, shortened
 from penchant.models.tokenizer import Tokenizer
-from penchant.numerals import numeral
-from penchant.reading import require_file
+from penchant.number_parsing import numeral
 from penchant.tables.rows import Row, lacking, read_rows
+from penchant.text_io import require_file
 
 KEY = "penchant-unigrams"
 """The key of the record in the metadata of a Parquet file of unigrams."""

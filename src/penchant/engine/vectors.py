@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import counted
 from penchant.engine.base_scorer import Asker
 from penchant.engine.reads import Read, Vectors
 from penchant.engine.sentence_scores import numbered
@@ -25,6 +24,7 @@ from penchant.engine.token_spans import (
     sentence_positions,
 )
 from penchant.errors import DataError, MethodError
+from penchant.plurals import counted
 
 
 class VectorReader(Asker):

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from penchant.counting import for_one
 from penchant.errors import DataError, MethodError
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import CATEGORY, LEMMA
 from penchant.grammar.paradigms import Template
 from penchant.grammar.word_sampling import Drawing, Words, written
+from penchant.plurals import for_one
 
 CHECKS = 10
 """Checks per context before it is given up, as in the paper."""

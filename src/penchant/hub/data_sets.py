@@ -17,7 +17,7 @@ from penchant.errors import HUB_DATA, DataError, PenchantError
 from penchant.files import sha256_file, write_json, write_text
 from penchant.hub.cached_files import COMMIT, ask, cached_commit, cached_digest, giving_up, storage, twice, verify
 from penchant.hub.errors import DATA_SET, explained, is_unreachable
-from penchant.reading import read_text
+from penchant.text_io import read_text
 
 FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
 """How data of the hub are named; @REVISION may be left out."""

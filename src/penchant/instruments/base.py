@@ -12,7 +12,7 @@ from typing import ClassVar, Generic, Self
 import polars as pl
 from typing_extensions import TypeVar
 
-from penchant.arguments import asked, kind
+from penchant.call_checks import asked, kind
 from penchant.corpus.stimuli import StimulusSet
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.files import join_names

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import polars as pl
 from pydantic import BaseModel, Field
 
-from penchant.arguments import kind
+from penchant.call_checks import kind
 from penchant.errors import DataError, encodable, without_folders
 from penchant.files import join_names
 from penchant.tables.in_memory import NAME, ROWS, document_of, file_of, is_table, plain

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import dataclass_transform
 
-from penchant.arguments import as_written, shown_type, unknown_name
+from penchant.call_checks import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words, one_of, shortened
 from penchant.instruments.probe_fields import Table, default_of, taken
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from penchant import records
-from penchant.arguments import asked, unknown_attribute
-from penchant.counting import counted
+from penchant.call_checks import asked, unknown_attribute
+from penchant.plurals import counted
 
 
 class Presentation(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from penchant.arguments import asked
+from penchant.call_checks import asked
 from penchant.cluster.connect import Place
 from penchant.engine.backends import Backend
 from penchant.engine.base_scorer import require_batch

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from penchant.arguments import unknown_attribute
+from penchant.call_checks import unknown_attribute
 from penchant.errors import MethodError, StudyError, in_words, shortened, without_folders
 from penchant.instruments.probe_fields import in_json, names_files, without_place
 from penchant.instruments.probe_signature import PARAMETERS, Called, explain

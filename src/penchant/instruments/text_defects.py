@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from penchant.counting import first_of
+from penchant.plurals import first_of
 from penchant.tables.encodings import misread
 from penchant.tables.missing_values import missing_word
 from penchant.wording.phrases import Note

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
-from penchant.counting import first_of, for_one
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
 from penchant.models.load import LanguageModel
 from penchant.models.spelling_variants import EquivalentTokenizer
 from penchant.models.tokenizer import Encoding, Tokenizer
+from penchant.plurals import first_of, for_one
 from penchant.wording.phrases import Note
 
 OnUnknown = Literal["stop", "skip"]

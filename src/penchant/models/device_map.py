@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from penchant.counting import counted
 from penchant.errors import ModelError, first_line, missing_package
+from penchant.plurals import counted
 
 if TYPE_CHECKING:
     import torch

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from penchant.errors import DataError, ModelError
 from penchant.models.file_hashes import Digests
-from penchant.reading import read_text, require_file
+from penchant.text_io import read_text, require_file
 
 SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")
 """The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""

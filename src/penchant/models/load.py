@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from penchant.arguments import asked, unknown_attribute
-from penchant.collector import uncollected
-from penchant.counting import counted
+from penchant.call_checks import asked, unknown_attribute
 from penchant.errors import ModelError, ModelWarning, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
+from penchant.gc_control import uncollected
 from penchant.models import shortcuts
 from penchant.models.cache_file import default_path
 from penchant.models.configuration import (
@@ -37,8 +36,9 @@ from penchant.models.proofs import Proofs, circumstances
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
+from penchant.plurals import counted
 from penchant.progress import waiting
-from penchant.reading import is_file
+from penchant.text_io import is_file
 from penchant.vectors.sniffing import refuse_stranger
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 

@@ -12,8 +12,8 @@ from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted, fetch, intact
-from penchant.reading import is_directory, is_file, refused_character
 from penchant.tables.data_paths import PACKAGE, bundled
+from penchant.text_io import is_directory, is_file, refused_character
 
 _BUNDLED = PACKAGE / "bundled"
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding, Tokenizer
-from penchant.spellings import Alignment, spellings
+from penchant.unicode_spellings import Alignment, spellings
 
 _WORDS = re.compile(r"(\s+)")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, ModelError
-from penchant.reading import refused_character
+from penchant.text_io import refused_character
 
 
 @dataclass(frozen=True, slots=True)

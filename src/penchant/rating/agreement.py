@@ -13,10 +13,10 @@ import polars as pl
 from penchant.errors import DataError
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
 from penchant.rating.tasks import FIRST, SECOND
-from penchant.reading import opened
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.judgement_database import MAGIC, Said, is_judgements, judgements, refuse_open
+from penchant.text_io import opened
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:

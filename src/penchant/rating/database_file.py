@@ -17,8 +17,8 @@ from typing import Self
 
 from penchant.errors import DataError, OutputError, StudyError, first_line
 from penchant.files import holding, occupied, refuse_other, replacing
-from penchant.reading import require_file
 from penchant.tables.judgement_database import APPLICATION, HEADER, MAGIC, is_beside, mark_of, refuse_part, with_mark
+from penchant.text_io import require_file
 
 _EVERY = 500
 """After how many changes they are brought into the one file."""

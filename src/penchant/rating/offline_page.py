@@ -19,7 +19,7 @@ from penchant.rating.judgement_store import Rater, Store
 from penchant.rating.pages import ASSETS, REASONS, direction, instructions, page, parts
 from penchant.rating.server import COMMENT
 from penchant.rating.tasks import Question, Task
-from penchant.reading import read_text
+from penchant.text_io import read_text
 
 JOURNAL = "penchant journal"
 """The cell of the first row that holds everything that was said."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from penchant.errors import MethodError, visible
-from penchant.spellings import as_named
+from penchant.unicode_spellings import as_named
 
 NUMBERED = "rater "
 """The beginning of the names of raters who join by a link, before their number."""

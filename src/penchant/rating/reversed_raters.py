@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import TypeVar
 
-from penchant.counting import counted, for_one
+from penchant.plurals import counted, for_one
 from penchant.records import Estimate
 from penchant.stats.agreement import RELIABLE, TENTATIVE
 from penchant.stats.raters import with_others, worth

@@ -9,12 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from penchant.errors import DataError, MethodError
-from penchant.numerals import numeral
+from penchant.number_parsing import numeral
 from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task, Wishes
-from penchant.reading import read_text
-from penchant.spellings import as_named
 from penchant.tables.data_paths import suggestion
 from penchant.tables.rows import Row, read_rows
+from penchant.text_io import read_text
+from penchant.unicode_spellings import as_named
 
 Judge = Callable[[str, Wishes], Task | None]
 _LONGEST = 1 << 20

@@ -15,7 +15,6 @@ import polars as pl
 
 from penchant.errors import DataError, MethodError, one_of, undirected
 from penchant.files import as_json, distinct, refuse_other, sha256_file, write_together
-from penchant.reading import read_text
 from penchant.records import Result
 from penchant.report.export_filter import Choice, names
 from penchant.report.latex import escaped, latex_table
@@ -23,6 +22,7 @@ from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
 from penchant.report.sections import Document, Placed
 from penchant.report.tables import Cell, Number, P, Row, Table
 from penchant.tables.formula_escape import for_spreadsheets
+from penchant.text_io import read_text
 from penchant.wording.templates import common
 
 File = tuple[str, str | bytes]

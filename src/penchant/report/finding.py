@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from penchant.counting import counted, for_one
+from penchant.plurals import counted, for_one
 from penchant.report.tables import DECIDES, P, is_few, shown
 from penchant.wording.phrases import notes_of
 from penchant.wording.templates import listed as listed

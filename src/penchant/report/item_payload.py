@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from penchant.counting import for_one
 from penchant.errors import undirected
+from penchant.plurals import for_one
 from penchant.report.item_browser import Column, ItemTable
 
 CHUNK = 500

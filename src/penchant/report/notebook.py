@@ -9,8 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from penchant.arguments import Named
-from penchant.counting import for_one
+from penchant.call_checks import Named
+from penchant.plurals import for_one
 from penchant.report.figures import Figure
 from penchant.report.html_context import environment, section_view
 from penchant.report.item_browser import ItemTable

@@ -10,8 +10,8 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
 
-from penchant.counting import for_one
 from penchant.errors import one_line
+from penchant.plurals import for_one
 from penchant.report.sections import Placed
 from penchant.report.tables import Number, Table, constant, in_columns
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from penchant.counting import of_all
 from penchant.errors import DataError
+from penchant.plurals import of_all
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, percentile, resampling
 from penchant.stats.inputs import (

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from penchant.counting import of_all
 from penchant.errors import DataError, MethodError
+from penchant.plurals import of_all
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError
+from penchant.plurals import counted, of_all
 from penchant.stats.inputs import Array, Counts, as_counts, check_lengths
 
 SIGNIFICANT = 1.96  # |z|: two-sided 5 %, for each word by itself

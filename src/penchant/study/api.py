@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import polars as pl
 import yaml
 
-from penchant.arguments import asked, kind
+from penchant.call_checks import asked, kind
 from penchant.cluster.connect import Place
 from penchant.engine.answer_cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from penchant.errors import StudyError
 from penchant.limits import COUNT
-from penchant.reading import is_directory, is_file
 from penchant.tables.documents import SETTINGS
+from penchant.text_io import is_directory, is_file
 
 _PATTERN = re.compile(r"[*?]")
 _STEP = re.compile(r"(?:step|checkpoint)[-_]?([0-9]+)", re.IGNORECASE)

@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from penchant._version import __version__
 from penchant.errors import DataError, StudyError, in_words
 from penchant.files import write_json
-from penchant.reading import read_text
 from penchant.report.sections import RunFacts, UnitFacts
 from penchant.study.manifest_records import (
     STRICT,
@@ -29,6 +28,7 @@ from penchant.study.manifest_records import (
     software,
 )
 from penchant.tables.yaml_file import dumped
+from penchant.text_io import read_text
 
 FILE = "manifest.json"
 TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"

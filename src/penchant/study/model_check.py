@@ -12,13 +12,13 @@ from typing import Literal
 
 import numpy as np
 
-from penchant.arguments import asked
-from penchant.counting import counted, of_all
+from penchant.call_checks import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel, Model
+from penchant.plurals import counted, of_all
 from penchant.study.batch_invariance import invariance
 from penchant.tables.in_memory import plain
 from penchant.tables.in_memory import texts as listed_texts

@@ -19,10 +19,10 @@ from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.text_files import Layout, TextFile, find_texts
 from penchant.corpus.tokenised_text import tokens
 from penchant.corpus.vector_training import method, read_card, still_true, train
-from penchant.counting import counted
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
+from penchant.plurals import counted
 from penchant.study.manifest_records import PreparedRecord
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import SETTINGS

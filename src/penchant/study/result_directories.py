@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from penchant.arguments import Named, unknown_attribute
-from penchant.counting import counted
+from penchant.call_checks import Named, unknown_attribute
 from penchant.engine.scoring_methods import METHODS
 from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
 from penchant.instruments.probe_fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
-from penchant.reading import exists, is_directory, is_file, opened
+from penchant.plurals import counted
 from penchant.records import SETTINGS, Estimate, with_nan
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
+from penchant.text_io import exists, is_directory, is_file, opened
 from penchant.wording.phrases import has_words
 
 COMPARISON = "comparison.parquet"

@@ -22,7 +22,6 @@ from penchant.instruments.result import Result
 from penchant.models.file_hashes import Digests
 from penchant.models.last_loaded import release
 from penchant.models.load import LanguageModel, fingerprint, read_model
-from penchant.reading import exists
 from penchant.records import with_nulls
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.checkpoints import together
@@ -35,6 +34,7 @@ from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_f
 from penchant.study.ray_workers import Elsewhere, elsewhere
 from penchant.study.result_directories import COMPARISON, CURVE, Outcome
 from penchant.study.study_file import Study
+from penchant.text_io import exists
 
 Probes = Sequence[Probe[Any]]
 

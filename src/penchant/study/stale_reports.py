@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from penchant.counting import counted, first_of, for_one
-from penchant.reading import is_directory
+from penchant.plurals import counted, first_of, for_one
 from penchant.report.export import Made, exported
 from penchant.report.page import report_made_of
 from penchant.report.sections import Document
+from penchant.text_io import is_directory
 
 _NAMED = 3
 """How many files a caution names."""

@@ -13,10 +13,10 @@ from penchant.errors import DataError, StudyError, in_words, nearest, one_line, 
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
-from penchant.reading import exists, is_directory, is_file, read_text
 from penchant.study.checkpoints import Family, Step, labels
 from penchant.study.preparation import Corpus, Vectors, problem
 from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, read_yaml
+from penchant.text_io import exists, is_directory, is_file, read_text
 
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penchant.counting import counted
 from penchant.errors import PenchantError, StudyError
 from penchant.files import sha256_file
 from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
-from penchant.reading import exists, is_file
+from penchant.plurals import counted
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
 from penchant.study.preparation import TRAINED
+from penchant.text_io import exists, is_file
 
 _KINDS = ("result files", "data files", "models")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Hashable, Iterable, Iterator
 
-from penchant.counting import counted, first_of, for_one
 from penchant.errors import shortened
-from penchant.spellings import as_named
+from penchant.plurals import counted, first_of, for_one
 from penchant.tables.encodings import misread
+from penchant.unicode_spellings import as_named
 
 NAMED = 3
 """The names or places that a caution shows."""

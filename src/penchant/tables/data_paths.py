@@ -11,7 +11,7 @@ from pathlib import Path
 
 from penchant.errors import DataError
 from penchant.hub.data_sets import address, fetched, is_hub
-from penchant.reading import exists, is_file
+from penchant.text_io import exists, is_file
 
 PACKAGE = Path(__file__).parent.parent
 """The directory of the installed package, whose subdirectories hold the bundled data."""

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from penchant.counting import counted
 from penchant.errors import DataError, shortened
-from penchant.numerals import decimal_comma
+from penchant.number_parsing import decimal_comma
+from penchant.plurals import counted
 from penchant.tables.table_row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')

@@ -15,11 +15,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from penchant.errors import DataError, in_words, nearest, shortened
 from penchant.limits import LARGEST
-from penchant.reading import LARGEST_DOCUMENT, opened, read_text
-from penchant.spellings import canonical
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.rows import LONGEST_MAGIC, is_binary
 from penchant.tables.yaml_file import MERGE, Loader, RefusedError, WrittenNumber, measured
+from penchant.text_io import LARGEST_DOCUMENT, opened, read_text
+from penchant.unicode_spellings import canonical
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
 """How settings are read that users write: a value is what it says. `true` is no number, "3" is a text, `.inf` is

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 import yaml
 
-from penchant.arguments import kind
-from penchant.counting import counted
+from penchant.call_checks import kind
 from penchant.errors import KEPT, DataError, GivenRow, place, shortened
 from penchant.files import write_text
 from penchant.hub.data_sets import is_hub
-from penchant.reading import exists, is_file
+from penchant.plurals import counted
 from penchant.tables.data_paths import SET_FILE, bundled, fetched_one
 from penchant.tables.table_row import whole
 from penchant.tables.yaml_file import dumped
+from penchant.text_io import exists, is_file
 
 NAME = "the data"
 """What data are called that were given in Python; in signatures, followed by their hash."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from penchant.errors import DataError
-from penchant.reading import refused_character
 from penchant.tables.table_row import Row, whole
+from penchant.text_io import refused_character
 
 DEEPEST = 100
 """The most levels of nesting in a document."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from penchant.counting import counted, first_of, for_one
 from penchant.errors import shortened
+from penchant.plurals import counted, first_of, for_one
 
 NAMED = 3
 """The places that a caution names."""

@@ -20,7 +20,6 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, together
 from penchant.limits import LARGEST
-from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.data_paths import suggestion
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.formula_escape import unguarded
@@ -35,6 +34,7 @@ from penchant.tables.judgement_database import (
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
 from penchant.tables.table_row import Row, whole
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
+from penchant.text_io import decoded, lines, named_sheet, opened
 
 __all__ = [
     "LONGEST_MAGIC",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from penchant.errors import DataError, shortened
-from penchant.numerals import localised
+from penchant.number_parsing import localised
 
 TITLE = "is there a title above the header? Take it out: the first row names the columns"
 """What to do about a first row with one cell above rows with more."""

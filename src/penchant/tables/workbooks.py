@@ -13,8 +13,8 @@ from typing import IO, Any
 from xml.parsers import expat
 
 from penchant.errors import DataError, SheetRow, missing_package, shortened
-from penchant.reading import refused_character
 from penchant.tables.table_row import TITLE, Row, whole
+from penchant.text_io import refused_character
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"

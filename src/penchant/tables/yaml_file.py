@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import yaml
 
-from penchant.reading import refused_character
 from penchant.tables.json_text import DEEPEST
+from penchant.text_io import refused_character
 
 _MOST_REPEATED = 100_000
 """The most values that aliases may add to those written out."""

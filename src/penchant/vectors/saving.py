@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from penchant.counting import counted
 from penchant.errors import ModelError, OutputError
 from penchant.files import replacing
+from penchant.plurals import counted
 from penchant.vectors.static import Matrix, StaticVectors
 from penchant.vectors.token_file import Trained
 

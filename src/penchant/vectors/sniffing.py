@@ -10,9 +10,9 @@ from collections import Counter
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from penchant.counting import counted
 from penchant.errors import DataError, ModelError
-from penchant.reading import opened
+from penchant.plurals import counted
+from penchant.text_io import opened
 
 _SAMPLE = 1 << 20
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")

@@ -20,10 +20,10 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import counted, first_of, for_one
 from penchant.errors import DataError, ModelError
-from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8, words_read_as
-from penchant.spellings import Spelled
+from penchant.plurals import counted, first_of, for_one
+from penchant.text_io import guessed_encoding, is_file, opened, saved_as_utf8, words_read_as
+from penchant.unicode_spellings import Spelled
 from penchant.vectors.sniffing import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
 
 Matrix = NDArray[np.float32]

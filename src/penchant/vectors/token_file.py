@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, MethodError
-from penchant.reading import decoded, opened
+from penchant.text_io import decoded, opened
 
 Integers = NDArray[np.int32]
 

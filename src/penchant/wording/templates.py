@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError
+from penchant.plurals import counted, for_one, of_all
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.counting import counted
 from penchant.instruments.acceptability.estimates import (
     ALPHA,
     BETWEEN_SCORES,
@@ -19,6 +18,7 @@ from penchant.instruments.acceptability.estimates import (
     values_of,
 )
 from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
+from penchant.plurals import counted
 from penchant.records import Result
 from penchant.report.finding import Shown, differences, levels, told
 from penchant.report.item_browser import every_item

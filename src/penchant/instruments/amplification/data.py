@@ -22,9 +22,9 @@ from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered
-from penchant.reading import is_directory
-from penchant.spellings import as_named
 from penchant.tables.documents import Document, distinct, read_yaml
+from penchant.text_io import is_directory
+from penchant.unicode_spellings import as_named
 
 SET_FILE = "set.yaml"
 EVERYTHING = "all"

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimuli import Category
-from penchant.counting import first_of
 from penchant.instruments.associations.sampled_effects import (
     Name,
     Sides,
@@ -27,6 +26,7 @@ from penchant.instruments.associations.sampled_effects import (
     resampled_effects,
 )
 from penchant.instruments.associations.settings import AssociationSettings
+from penchant.plurals import first_of
 from penchant.records import Estimate, Test
 from penchant.stats.association import normal_test, permutation_test
 from penchant.stats.hypothesis_tests import held_against

@@ -22,7 +22,7 @@ from penchant.instruments.associations.settings import LogProbBiasSettings
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.session import Session, require_masked
 from penchant.records import Estimate
-from penchant.spellings import canonical
+from penchant.unicode_spellings import canonical
 
 Place = tuple[str, tuple[int, int], tuple[tuple[int, int], ...], str]
 """A text, the span of the target, the spans of what else is masked, and where the sentence comes from."""

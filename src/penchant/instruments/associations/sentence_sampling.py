@@ -17,7 +17,7 @@ from penchant.engine.vector_store import key
 from penchant.instruments.associations.estimates import CAUTIONS
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.models.load import LanguageModel
-from penchant.spellings import Alignment
+from penchant.unicode_spellings import Alignment
 
 
 @dataclass(frozen=True, slots=True)

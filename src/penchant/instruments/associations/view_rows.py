@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 import polars as pl
 
-from penchant.counting import counted
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.estimates import EFFECT
 from penchant.instruments.associations.logprob_estimates import EVERY
 from penchant.instruments.associations.random_effects import COMBINED
+from penchant.plurals import counted
 from penchant.records import Result, Signature
 from penchant.report.tables import models
 from penchant.views.rows import Source

@@ -12,7 +12,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.stimuli import Category, WordList
-from penchant.counting import first_of
 from penchant.instruments.associations.control_category import Placed, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,
@@ -37,6 +36,7 @@ from penchant.instruments.result import Result
 from penchant.instruments.session import Session, require_static
 from penchant.instruments.unknown_tokens import told_respelt
 from penchant.letter_case import lowered
+from penchant.plurals import first_of
 from penchant.records import Estimate, Signature
 from penchant.stats.association import unit
 from penchant.stats.hypothesis_tests import with_holm

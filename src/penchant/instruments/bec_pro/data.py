@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from penchant.corpus.sentence_slots import Span
-from penchant.counting import first_of
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
+from penchant.plurals import first_of
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of

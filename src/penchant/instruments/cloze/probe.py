@@ -40,9 +40,9 @@ from penchant.instruments.unknown_tokens import known_items, signed_unknown
 from penchant.letter_case import has_rules
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.spellings import canonical
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.data_paths import listed
+from penchant.unicode_spellings import canonical
 from penchant.wording.phrases import Note
 
 FILL = "fill"

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from penchant.counting import counted, first_of
 from penchant.errors import place
 from penchant.instruments.cloze.rater_agreement import counts_of
 from penchant.instruments.cloze.rating_sheets import Key, Sheet, truth_meant
@@ -14,6 +13,7 @@ from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.cloze.variety_scale import POINTS, dates_of_half
 from penchant.instruments.result import Result
+from penchant.plurals import counted, first_of
 from penchant.rating.reversed_raters import each_with_others, opposed, tentative
 from penchant.rating.row_shift import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha

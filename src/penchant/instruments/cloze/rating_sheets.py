@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from penchant.counting import counted, of_all
 from penchant.errors import DataError, place, visible
 from penchant.instruments.cloze.data import GAP, filled
 from penchant.instruments.cloze.rating_tables import (
@@ -24,12 +23,13 @@ from penchant.instruments.cloze.rating_tables import (
 from penchant.instruments.cloze.valences import folded, is_word
 from penchant.instruments.cloze.variety_scale import TRUTHS
 from penchant.letter_case import WITH_RULES
+from penchant.plurals import counted, of_all
 from penchant.report.finding import listed
-from penchant.spellings import as_named, canonical
 from penchant.tables.data_paths import listed as one_or_several
 from penchant.tables.data_paths import suggestion
 from penchant.tables.rater_judgements import ByRater
 from penchant.tables.rows import lacking, read_rows
+from penchant.unicode_spellings import as_named, canonical
 
 TEXT, FILLED = "text", "filled"
 """The columns of the sentence and of the sentence with the word in its gap, by which rows are checked."""

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from penchant.counting import counted
 from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.variety_scale import Point, dates_of_half
+from penchant.plurals import counted
 from penchant.tables.data_cautions import counted_apart
 from penchant.tables.documents import Text
 from penchant.tables.rater_judgements import ByRater

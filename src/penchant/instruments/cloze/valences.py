@@ -16,8 +16,8 @@ from penchant import letter_case
 from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError
 from penchant.instruments.cloze.rating_tables import Rating
-from penchant.spellings import canonical
 from penchant.stats.log_odds import log_odds, valence_bins
+from penchant.unicode_spellings import canonical
 
 UNRATED = "none"
 PIECE = "piece"

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.errors import is_kept
-from penchant.numerals import numeral
+from penchant.number_parsing import numeral
 from penchant.wording.phrases import Note
 
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)

@@ -15,9 +15,9 @@ from penchant.corpus.sentence_slots import filled
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError
 from penchant.files import sha256_file
-from penchant.reading import is_directory
-from penchant.spellings import canonical
 from penchant.tables.documents import SETTINGS, Text, Written, as_written, read_document
+from penchant.text_io import is_directory
+from penchant.unicode_spellings import canonical
 
 SET_FILE = "set.yaml"
 HINT = "see penchant schema disco"

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.arguments import asked, kind
+from penchant.call_checks import asked, kind
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole

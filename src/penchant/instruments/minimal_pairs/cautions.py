@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from penchant.counting import first_of
 from penchant.instruments.minimal_pairs.credits import HALF, TIE, UNSEEN, preferences
 from penchant.instruments.minimal_pairs.estimates import CROWS_PAIRS
 from penchant.instruments.minimal_pairs.human_estimates import CORRELATIONS, EQUAL_LENGTH, FEWEST, kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import RATERS
+from penchant.plurals import first_of
 from penchant.records import Estimate
 from penchant.stats.logistic import LACK_OF_FIT
 from penchant.wording.templates import Text

@@ -21,10 +21,10 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import counted
 from penchant.errors import DataError
 from penchant.instruments.minimal_pairs.build_pairs import WORDS, FairSet
 from penchant.instruments.minimal_pairs.credits import ALL
+from penchant.plurals import counted
 from penchant.stats.inputs import Array
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from penchant.arguments import asked
+from penchant.call_checks import asked
 from penchant.errors import DataError, GivenRow, MethodError, line_noun, one_of, place, together
 from penchant.files import head, sha256_file
 from penchant.hub.data_sets import fetched, is_hub
@@ -28,11 +28,11 @@ from penchant.instruments.minimal_pairs.formats import (
     PairTable,
     kind_of,
 )
-from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.data_paths import matching
 from penchant.tables.in_memory import NAME, path_of, plain
 from penchant.tables.rows import Row, read_rows
+from penchant.text_io import is_directory, stem
 from penchant.wording.templates import Text
 
 AS_NAMED: Mapping[str, str] = {}

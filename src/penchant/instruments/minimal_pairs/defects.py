@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from penchant.counting import first_of
 from penchant.errors import DataError, is_kept, line_noun
 from penchant.instruments import text_defects
 from penchant.instruments.minimal_pairs.formats import ROLES
 from penchant.instruments.text_defects import Pair, Sentence, Sides, beginning_marks, without_mark
+from penchant.plurals import first_of
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.rows import Row

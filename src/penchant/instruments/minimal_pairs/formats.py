@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from penchant.arguments import unknown_name
+from penchant.call_checks import unknown_name
 from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.text_defects import error_value
-from penchant.reading import stem
 from penchant.records import Item
 from penchant.tables.documents import SETTINGS
 from penchant.tables.rows import Row, lacking
+from penchant.text_io import stem
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
 Direction = Literal["sent_more", "sent_less"]

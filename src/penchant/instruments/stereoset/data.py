@@ -17,10 +17,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
 
 from penchant.errors import DataError, GivenRow, one_of, place
 from penchant.files import sha256_file
-from penchant.reading import stem
 from penchant.tables import documents
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.in_memory import as_yaml, rows
+from penchant.text_io import stem
 from penchant.wording.templates import Text
 
 BLANK = "BLANK"

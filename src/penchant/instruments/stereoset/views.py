@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from penchant.counting import counted
 from penchant.instruments.stereoset.cluster_scores import AUTHORS, LETTERS
 from penchant.instruments.stereoset.estimates import (
     ALL,
@@ -28,6 +27,7 @@ from penchant.instruments.stereoset.estimates import (
     margins,
 )
 from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
+from penchant.plurals import counted
 from penchant.records import Result
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell, estimate

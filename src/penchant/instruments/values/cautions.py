@@ -7,13 +7,13 @@ from itertools import product
 
 import polars as pl
 
-from penchant.counting import of_all
 from penchant.instruments.values.calibration import CORRELATION, CROOKED, NORMALITY, SIGMA
 from penchant.instruments.values.cells import Cells
 from penchant.instruments.values.data import CAUTIONS
 from penchant.instruments.values.estimates import MIRROR_CORRELATION
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey
+from penchant.plurals import of_all
 from penchant.records import Estimate
 
 WEAK = 0.3

@@ -11,17 +11,17 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from penchant.arguments import asked, kind
-from penchant.counting import counted
+from penchant.call_checks import asked, kind
 from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
 from penchant.letter_case import capitalised
-from penchant.reading import is_directory
-from penchant.spellings import canonical
+from penchant.plurals import counted
 from penchant.tables.data_paths import SET_FILE, bundled, find_data
 from penchant.tables.documents import Text, Written, read_document
 from penchant.tables.in_memory import NAME, document_of, is_table, plain
 from penchant.tables.rows import read_models
+from penchant.text_io import is_directory
+from penchant.unicode_spellings import canonical
 from penchant.wording import templates
 
 LOW, MIDDLE, HIGH = 1, 3, 5

@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from penchant.counting import for_one
 from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
 from penchant.instruments.values.data import CAUTIONS
 from penchant.limits import LARGEST
-from penchant.numerals import numeral
+from penchant.number_parsing import numeral
+from penchant.plurals import for_one
 from penchant.tables.table_row import Row
 from penchant.wording.templates import listed
 

@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.arguments import asked
-from penchant.counting import counted
+from penchant.call_checks import asked
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.data import CAUTIONS, HIGH, LOW
@@ -29,6 +28,7 @@ from penchant.instruments.values.respondents import (
 )
 from penchant.instruments.values.survey_description import DEFAULT, SurveyFile
 from penchant.instruments.values.survey_rows import Reading
+from penchant.plurals import counted
 from penchant.tables.data_paths import suggestion
 from penchant.tables.documents import read_document
 from penchant.tables.footer_rows import footer

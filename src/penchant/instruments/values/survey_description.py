@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.numerals import numeral
+from penchant.number_parsing import numeral
 from penchant.tables.documents import SETTINGS, Number
 
 DEFAULT = "default"

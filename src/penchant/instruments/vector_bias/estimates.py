@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.counting import first_of
 from penchant.instruments.comparison import difference
 from penchant.instruments.vector_bias.cells import Cell, shared_cells
 from penchant.instruments.vector_bias.exchange import exchanged
@@ -25,6 +24,7 @@ from penchant.instruments.vector_bias.measures import (
     values,
 )
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
+from penchant.plurals import first_of
 from penchant.records import Estimate, Test
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.hypothesis_tests import held_against, with_holm

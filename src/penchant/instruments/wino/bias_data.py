@@ -11,16 +11,16 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from penchant.counting import first_of
 from penchant.errors import DataError, file_name, line_noun, place
 from penchant.instruments import text_defects
 from penchant.instruments.text_defects import Pair, Sentence
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
-from penchant.reading import is_directory, read_text
+from penchant.plurals import first_of
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
 from penchant.tables.documents import Written
 from penchant.tables.rows import lacking, read_models, read_rows
+from penchant.text_io import is_directory, read_text
 from penchant.wording.phrases import Note
 
 PRO, ANTI = "pro", "anti"

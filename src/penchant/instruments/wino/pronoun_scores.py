@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted
 from penchant.engine.normalisations import USUAL, normalise
 from penchant.engine.scoring_methods import METHODS
+from penchant.plurals import counted
 from penchant.records import Result
 from penchant.views.items import Tokens
 from penchant.wording.templates import Text

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import penchant
-from penchant.counting import counted, for_one, of_all
+from penchant.plurals import counted, for_one, of_all
 
 pc: Any = penchant
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import penchant as pc
-from penchant.collector import uncollected
+from penchant.gc_control import uncollected
 from penchant.models import configuration
 from penchant.models.load import LanguageModel
 

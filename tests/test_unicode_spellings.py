@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.spellings import Alignment, Spelled, canonical, spellings
+from penchant.unicode_spellings import Alignment, Spelled, canonical, spellings
 
 LETTERS = [
     *"aIx ",
