@@ -22,7 +22,7 @@ def main() -> None:
     outcome = read_outcome(sys.argv[1])
     results, compared = outcome.by_place()["cloze"], outcome.comparisons["cloze"]
     own = [r.summary.select(pl.lit(r.signature["model"]).alias("model"), *NUMBERS) for r in results]
-    pair = compared.select(pl.col("comparison").alias("model"), *NUMBERS)
+    pair = compared.select(pl.concat_str("first", "second", separator=" − ").alias("model"), *NUMBERS)
     write_text(pl.concat([*own, pair]).write_csv(), HERE / "demo.csv")
     figures = {figure.name: figure for figure in CLOZE.section.figures(results)}
     for name in ("beta", "delta"):

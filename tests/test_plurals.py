@@ -55,7 +55,7 @@ def test_a_study_of_one_of_each_is_told_in_the_singular(tmp_path: Path) -> None:
     assert repr(pc.read_stimuli(lists)) == "<stimuli the data: 1 category, 4 words>"
     vectors = tmp_path / "v.txt"
     vectors.write_text("rose 0.5\n", "utf-8")
-    assert repr(pc.load(vectors)).endswith(": 1 word, 1 dimension>")
+    assert repr(pc.load_vectors(vectors)).endswith(": 1 word, 1 dimension>")
     assert repr(pc.read_cloze([("a", "The [MASK].", 1, "g")])) == "<cloze set the data: 1 sentence>"
     assert repr(pc.read_survey({"a": [1]}, "a")) == "<survey survey: answers of 1 respondent to 1 statement>"
     (tmp_path / "p.csv").write_text("good,bad\nShe sings.,She sing.\n", "utf-8")

@@ -29,7 +29,7 @@ from penchant.study.study_file import read_study
 from penchant.tables.documents import read_yaml
 from penchant.tables.rows import read_rows
 from penchant.text_io import LONGEST_LINE, decoded, guessed_encoding, lines, opened, read_text, saved_as_utf8
-from penchant.vectors.static import load_vectors
+from penchant.vectors.static import read_vectors
 from penchant.vectors.token_file import read_tokens
 
 READERS: list[Callable[[Path], object]] = [
@@ -39,7 +39,7 @@ READERS: list[Callable[[Path], object]] = [
     read_words,
     read_tokens,
     read_study,
-    load_vectors,
+    read_vectors,
     count_words,
     sha256_file,
     lambda path: read_many([path]),
@@ -85,7 +85,7 @@ def test_a_line_too_long_is_told_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x" * 5_000, "a\0b", "\ud800", "a/" * 3_000])
 def test_names_that_no_file_has(name: str) -> None:
-    for read in (read_text, read_rows, sha256_file, load_vectors, read_study):
+    for read in (read_text, read_rows, sha256_file, read_vectors, read_study):
         assert refusal(lambda read=read: read(name)).message  # type: ignore[misc]
 
 

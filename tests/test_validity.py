@@ -79,7 +79,7 @@ def test_every_estimate_has_a_row(name: str, counts: pl.DataFrame, tmp_path: Pat
         (tmp_path / file).write_text(text, "utf-8")
     (tmp_path / "study.yaml").write_text(STUDIES[name], "utf-8")
     study, probes = read_study(tmp_path / "study.yaml")
-    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run(base=[tmp_path]))
     assert_rows([*(result.summary for result in outcome.results.values()), *outcome.comparisons.values()], counts)
 
 

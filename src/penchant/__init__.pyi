@@ -24,7 +24,6 @@ from .instruments.associations.weat_seat import SEAT as SEAT
 from .instruments.associations.weat_seat import WEAT as WEAT
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
-from .instruments.base import Run as Run
 from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
@@ -47,12 +46,14 @@ from .instruments.wino.probe import Winogender as Winogender
 from .models.load import LanguageModel as LanguageModel
 from .models.load import load as load
 from .models.load import load_tokenizer as load_tokenizer
+from .models.load import load_vectors as load_vectors
 from .records import Estimate as Estimate
 from .records import Item as Item
 from .records import Signature as Signature
 from .report.sections import Section as Section
 from .study.api import compare as compare
 from .study.api import export as export
+from .study.api import open as open
 from .study.api import report as report
 from .study.api import run as run
 from .study.model_check import check as check

@@ -36,6 +36,15 @@ class Item:
     place: str = ""
 
 
+SIDES = ("first", "second")
+"""The columns of a comparison that name its two models; a difference is the first's number minus the second's."""
+
+
+def pair_of(row: Mapping[str, Any]) -> str:
+    """Return the two models of a row of a comparison as one name, "A − B"."""
+    return " − ".join(str(row[side]) for side in SIDES)
+
+
 ALONE = "alone"
 """The family of a test that is adjusted over no others."""
 

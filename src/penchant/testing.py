@@ -48,9 +48,9 @@ def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
         pilot = _run(study, models[:1], "pilot", limit=limit).results
         for key, result in pilot.items():
             assert len(result.items) <= len(whole[key].items), "a pilot has more items than the whole"
-        again = _run(study, models[:1], "small", Run.of_study(batch_tokens=64), limit=limit).results
+        again = _run(study, models[:1], "small", Run(batch_tokens=64), limit=limit).results
         require_same(pilot, again, "batches of 64 tokens")
-        require_same(whole, _run(study, models, "whole", Run.of_study(resume=True)).results, "a run that is resumed")
+        require_same(whole, _run(study, models, "whole", Run(resume=True)).results, "a run that is resumed")
         _require_frames(described, study, models[0], whole)
 
 
@@ -136,12 +136,12 @@ def _require_frames(described: Instrument, study: Path, model: str, whole: Mappi
         content = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)
     given = cast(Any, described.probe)(data=content, **settings)
     key = next(iter(whole))
-    result = given.run(model, Run(base=[study.parent]))
+    result = given.run_as(model, Run(base=[study.parent]))
     require_same({key: whole[key]}, {key: result}, "a frame in place of a file")
 
 
 def _run(study: Path, models: Sequence[str], out: str, run: Run | None = None, *, limit: int | None = None) -> Outcome:
     spec, probes = read_study(study, models=list(models), limit=limit)
-    run = run or Run.of_study()
+    run = run or Run()
     run.base = [study.parent]
     return run_study(spec, probes, study.parent / out, run)

@@ -45,7 +45,7 @@ def run(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(home / "pairs.tsv", "good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS))
     probe = {"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}
     study = write_study(home / "study.yaml", [zoo("gpt2")], probe)
-    run_study(*read_study(study), home / "out", Run.of_study(base=[home]))
+    run_study(*read_study(study), home / "out", Run(base=[home]))
     return home / "out"
 
 

@@ -102,20 +102,21 @@ def test_columns_by_their_names(penchant: Program, zoo: Zoo, survey_of_pairs: Pa
 
 
 def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
-    from penchant.instruments.base import Run
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
+    from penchant.instruments.run_options import Run
     from penchant.models.load import load
 
     lm, run = load(str(zoo("bert"))), Run(base=[survey_of_pairs])
     columns = {"good": "Dobře", "bad": "Špatně", "group": "Jev"}
-    named = MinimalPairs.model_validate({"data": "p.csv", "columns": columns, "resamples": 200}).run(lm, run)
-    plain = MinimalPairs(data="q.csv", resamples=200).run(lm, run)
+    named = MinimalPairs.model_validate({"data": "p.csv", "columns": columns, "resamples": 200}).run_as(lm, run)
+    plain = MinimalPairs(data="q.csv", resamples=200).run_as(lm, run)
     scores = ["good", "bad", "paradigm", "score_good", "score_bad"]
     assert named.items.select(scores).equals(plain.items.select(scores))
     assert named.signature["columns"] == "good=Dobře+bad=Špatně+group=Jev"
     assert "columns" not in plain.signature
     # Turned round, what was right is wrong.
-    turned = MinimalPairs.model_validate({"data": "p.csv", "columns": {"good": "Špatně", "bad": "Dobře"}}).run(lm, run)
+    swapped = {"data": "p.csv", "columns": {"good": "Špatně", "bad": "Dobře"}}
+    turned = MinimalPairs.model_validate(swapped).run_as(lm, run)
     assert turned.items["good"].to_list() == plain.items["bad"].to_list()
 
 

@@ -72,7 +72,7 @@ def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machi
     pairs = [f"The {a} of the {b} is old.\tThe {a} of the {b} are old.\t{a}" for a in words for b in words]
     (tmp_path / "pairs.tsv").write_text("good\tbad\tgroup\n" + "\n".join(pairs), "utf-8")
     study, probes = read_study(tmp_path / "minimal-pairs.yaml", models=["bundled:modern"])
-    run_study(study, probes, tmp_path / "here", Run.of_study(base=[tmp_path], batch_tokens=64))
+    run_study(study, probes, tmp_path / "here", Run(base=[tmp_path], batch_tokens=64))
     done = [0.0]
     harm = [lambda: machines.cluster.remove_node(next(iter(machines.cluster.worker_nodes)), allow_graceful=False)]
     harm += [lambda: os.kill(max(_workers()), signal.SIGKILL)]
@@ -85,7 +85,7 @@ def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machi
 
         return advance
 
-    options = Run.of_study(base=[tmp_path], batch_tokens=64, place=Place(machines.address, workers=2), bars=progress)
+    options = Run(base=[tmp_path], batch_tokens=64, place=Place(machines.address, workers=2), bars=progress)
     run_study(study, probes, tmp_path / "there", options)
     assert not harm
     assert_same(tmp_path / "here", tmp_path / "there")

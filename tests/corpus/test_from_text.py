@@ -19,7 +19,7 @@ from penchant.corpus.occurrence_tables import read_record
 from penchant.corpus.vector_training import read_card
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import read_outcome
-from penchant.vectors.static import load_vectors
+from penchant.vectors.static import read_vectors
 
 Program = Callable[..., Answer]
 CORPORA = SHARED.parent / "corpora"
@@ -100,7 +100,7 @@ def test_one_study_from_text_to_the_comparison(penchant: Program, tmp_path: Path
     card = read_card(out / "vectors" / "glove.txt")
     assert card is not None
     assert card["texts"] == prepared["vectors/glove.txt"]["texts"]
-    assert len(load_vectors(out / "vectors" / "glove.txt")) == card["vocabulary"]
+    assert len(read_vectors(out / "vectors" / "glove.txt")) == card["vocabulary"]
     # Sentences of two lengths were drawn apart, for the segments of the probe.
     record = read_record(out / "corpus" / "associations-en.parquet")
     assert {own["segment"] for own in record["cells"] if own["kept"]} == {"1–9", ">9"}

@@ -72,7 +72,7 @@ def run_template(name: str, folder: Path, cache: Path) -> Made:
     (study,) = (file for file in files if file.name == f"{name}.yaml")
     models = list(SECOND.get(name, MODELS))
     spec, probes = read_study(study, models=models)
-    outcome = run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=cache))
+    outcome = run_study(spec, probes, folder / "out", Run(base=[folder], cache=cache))
     (section,) = placed(outcome.results, outcome.comparisons)
     return Made(folder, section)
 
@@ -341,10 +341,10 @@ def test_findings_are_made_of_numbers_and_name_no_cause(name: str, made: Callabl
 def by_family(study: Made) -> Iterable[list[dict[str, Any]]]:
     """The rows of every family of tests, of a model or of two of them."""
     for frame in study.frames():
-        families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        families: dict[tuple[object, ...], list[dict[str, Any]]] = {}
         for row in frame.iter_rows(named=True):
             if row["test_family"] not in ("", ALONE):
-                families.setdefault((row.get("comparison", ""), row["test_family"]), []).append(row)
+                families.setdefault((row.get("first"), row.get("second"), row["test_family"]), []).append(row)
         yield from families.values()
 
 

@@ -52,7 +52,7 @@ def run(name: str, folder: Path, letters: str) -> Outcome:
     file.write_text(yaml.safe_dump(study), "utf-8")
     models = [str(folder.parent / f"without-{letter}") for letter in letters]
     spec, probes = read_study(file, models=models)
-    return run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=folder.parent / "cache.sqlite"))
+    return run_study(spec, probes, folder / "out", Run(base=[folder], cache=folder.parent / "cache.sqlite"))
 
 
 @pytest.fixture(scope="module", params=sorted(LETTERS))
@@ -91,7 +91,7 @@ def test_every_item_is_shown_and_differences_are_of_items_that_both_have(
         assert len(rows) == sum(len(result.items) for result in results)
     assert shown[0] == shown[1]
     one, other = (outcome.comparisons[name] for outcome in outcomes)
-    keys = [key for key in one.columns[: one.columns.index("value")] if key != "comparison"]
+    keys = [key for key in one.columns[: one.columns.index("value")] if key not in ("first", "second")]
     turned = one.join(other, on=keys, how="full", suffix="_b")
     assert len(turned) == len(one) == len(other)
     apart = (turned["value"] + turned["value_b"]).fill_nan(0).abs().max()
@@ -119,7 +119,7 @@ def test_disco_compares_the_persons_that_both_have(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(content), "utf-8")
     (study,) = (tmp_path / "kept").glob("disco.yaml")
     spec, probes = read_study(study, models=[str(tmp_path / f"without-{letter}") for letter in "jv"])
-    options = Run.of_study(base=[tmp_path / "kept"], cache=tmp_path / "cache.sqlite")
+    options = Run(base=[tmp_path / "kept"], cache=tmp_path / "cache.sqlite")
     alone = run_study(spec, probes, tmp_path / "alone", options)
     assert outcome.comparisons["disco"]["value"].to_list() == alone.comparisons["disco"]["value"].to_list()
 
@@ -152,7 +152,7 @@ def test_the_page_turns_and_opens_pairs_that_a_model_lacks(page: Page, tmp_path:
     study = {"study": "s", "models": models, "probes": [{"minimal-pairs": {"data": "pairs.csv", "on_unknown": "skip"}}]}
     (folder / "s.yaml").write_text(yaml.safe_dump(study), "utf-8")
     spec, probes = read_study(folder / "s.yaml", models=[str(folder / model) for model in models])
-    outcome = run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=folder.parent / "cache.sqlite"))
+    outcome = run_study(spec, probes, folder / "out", Run(base=[folder], cache=folder.parent / "cache.sqlite"))
     write_report(outcome.document(), tmp_path / "page.html")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

@@ -18,8 +18,8 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from penchant.errors import MOST_ALIKE, DataError
-from penchant.instruments.base import Run
 from penchant.instruments.registry import compare
+from penchant.instruments.run_options import Run
 from penchant.instruments.unknown_tokens import unknown_parts
 from penchant.models.load import LanguageModel, load
 from penchant.plurals import of_all
@@ -80,19 +80,19 @@ def test_pairs_lose_both_sentences(
     run = Run(base=[folder / "all"])
     if len(lost) == len(rows):
         with pytest.raises(DataError, match="every one of the"):
-            pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, run)
+            pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run_as(bert, run)
         return
-    skipped = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, run)
+    skipped = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run_as(bert, run)
     (folder / "kept").mkdir()
     write(folder / "kept" / "p.csv", [row for i, row in enumerate(rows) if i not in lost])
-    same(skipped, pc.MinimalPairs(data="p.csv", resamples=FEW).run(bert, Run(base=[folder / "kept"])))
+    same(skipped, pc.MinimalPairs(data="p.csv", resamples=FEW).run_as(bert, Run(base=[folder / "kept"])))
     told = [caution for caution in skipped.cautions if "unknown to the tokenizer" in caution]
     if lost:
         assert told[0].startswith(f"{of_all(len(lost), len(rows), 'pairs', 'hold')} something unknown")
         many = len(lost) > MOST_ALIKE
         assert all((f"line {i + 2}" if many else f"p.csv, line {i + 2} ('{UNKNOWN}')") in told[0] for i in lost)
         with pytest.raises(DataError) as caught:
-            pc.MinimalPairs(data="p.csv", resamples=FEW).run(bert, run)
+            pc.MinimalPairs(data="p.csv", resamples=FEW).run_as(bert, run)
         listed = [str(caught.value), *getattr(caught.value, "__notes__", ())]
         if many:  # one line for all
             assert len(listed) == 2 and listed[0].startswith(f"{folder}/all/p.csv, line {lost[0] + 2}: ")
@@ -113,14 +113,14 @@ def test_cloze_sentences_are_left_out(bert: LanguageModel, tmp_path: Path) -> No
     write(tmp_path / "c.csv", rows)
     run = Run(base=[tmp_path])
     with pytest.raises(DataError) as caught:
-        pc.Cloze(data="c.csv", resamples=FEW).run(bert, run)
+        pc.Cloze(data="c.csv", resamples=FEW).run_as(bert, run)
     assert "line 3" in str(caught.value) and "line 5" in caught.value.__notes__[0]
-    skipped = pc.Cloze(data="c.csv", on_unknown="skip", resamples=FEW).run(bert, run)
+    skipped = pc.Cloze(data="c.csv", on_unknown="skip", resamples=FEW).run_as(bert, run)
     assert skipped.items["id"].to_list() == ["s0", "s2", "s4"]
     assert "2 of 5 sentences hold something unknown" in skipped.cautions[0]
     (tmp_path / "kept").mkdir()
     write(tmp_path / "kept" / "c.csv", [row for row in rows if UNKNOWN not in str(row["text"])])
-    same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run(bert, Run(base=[tmp_path / "kept"])))
+    same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run_as(bert, Run(base=[tmp_path / "kept"])))
 
 
 def test_of_very_many_places_the_first_with_each_part_is_told(bert: LanguageModel, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_of_very_many_places_the_first_with_each_part_is_told(bert: LanguageMode
         for i in range(60)
     ]
     write(tmp_path / "p.csv", rows)
-    result = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, Run(base=[tmp_path]))
+    result = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run_as(bert, Run(base=[tmp_path]))
     told = next(caution for caution in result.cautions if "unknown to the tokenizer" in caution)
     file = tmp_path / "p.csv"
     assert told.endswith(f": 30 with '{UNKNOWN}' (first {file}, line 2); 15 with '☃' (first {file}, line 4)")
@@ -145,7 +145,7 @@ def test_a_candidate_that_is_unknown_loses_its_sentence(zoo: Zoo, tmp_path: Path
     words = [("s0", "cat"), ("s0", "dog"), ("s1", "cat"), ("s1", UNKNOWN), ("s2", "rain"), ("s2", "cat")]
     write(tmp_path / "w.csv", [{"sentence": sentence, "word": word} for sentence, word in words])
     settings_ = {"data": "c.csv", "candidates": "w.csv", "method": "pll", "on_unknown": "skip", "resamples": FEW}
-    result = pc.Cloze.model_validate(settings_).run(model, Run(base=[tmp_path]))
+    result = pc.Cloze.model_validate(settings_).run_as(model, Run(base=[tmp_path]))
     assert result.items["id"].to_list() == ["s0", "s2"]
     assert "line 3 ('漢')" in result.cautions[0]
 
@@ -178,15 +178,15 @@ def test_clauses_are_left_out_in_every_template(bert: LanguageModel, tmp_path: P
     run = Run(base=[tmp_path])
     values_set(tmp_path / "all", statements, neutral)
     with pytest.raises(DataError) as caught:
-        pc.Values(data="all", resamples=FEW).run(bert, run)
+        pc.Values(data="all", resamples=FEW).run_as(bert, run)
     assert len([str(caught.value), *caught.value.__notes__]) == 3
-    skipped = pc.Values(data="all", on_unknown="skip", resamples=FEW).run(bert, run)
+    skipped = pc.Values(data="all", on_unknown="skip", resamples=FEW).run_as(bert, run)
     assert any("3 of 18 clauses hold something unknown" in caution for caution in skipped.cautions)
     assert any("1 negation" in caution and "b1" in caution for caution in skipped.cautions)
     statements[3]["negation"] = ""
     del statements[1]
     values_set(tmp_path / "kept", statements, [row for i, row in enumerate(neutral) if i != 2])
-    same(skipped, pc.Values(data="kept", resamples=FEW).run(bert, run))
+    same(skipped, pc.Values(data="kept", resamples=FEW).run_as(bert, run))
 
 
 def test_models_are_compared_on_what_both_read(zoo: Zoo, tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_models_are_compared_on_what_both_read(zoo: Zoo, tmp_path: Path) -> None
     write(tmp_path / "p.csv", rows)
     one, other = (load(str(zoo(name))) for name in ("bert", "roberta"))  # bytes know everything
     probe = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW)
-    a, b = (probe.run(model, Run(base=[tmp_path])) for model in (one, other))
+    a, b = (probe.run_as(model, Run(base=[tmp_path])) for model in (one, other))
     assert (len(a.items), len(b.items)) == (len(rows) - 1, len(rows))
     assert set(compare(a, b).filter(split="all")["n"].to_list()) == {len(rows) - 1}
 

@@ -119,7 +119,7 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(zoo(model), folder / name)
     write_awkward(folder, [folder / name for name in NAMES])
     study, probes = read_study(folder / "study.yaml")
-    run_study(study, probes, folder / "out", Run.of_study(base=[folder]))
+    run_study(study, probes, folder / "out", Run(base=[folder]))
     return folder / "out"
 
 

@@ -27,7 +27,8 @@ def row(value: float, low: float = NAN, high: float = NAN, p: float = NAN, p_hol
 
 
 def gap(pair: str, *numbers: float) -> Any:
-    return row(*numbers, comparison=pair)
+    first, second = pair.split(" − ")
+    return row(*numbers, first=first, second=second)
 
 
 def test_a_clear_difference_is_told_with_its_interval() -> None:
@@ -164,7 +165,7 @@ def result(case: Mapping[str, Any], model: str) -> Result:
 def compared(case: Mapping[str, Any]) -> pl.DataFrame:
     """Return the differences between models in a case."""
     signature = Signature.of("x", model="a − b", **case["recipe"])
-    rows = [estimated(row, comparison="a − b", **case["by"]) for row in case["compared"]]
+    rows = [estimated(row, first="a", second="b", **case["by"]) for row in case["compared"]]
     return summary_table((each, signature) for each in rows).with_columns(first_better=0, second_better=0)
 
 

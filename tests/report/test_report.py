@@ -75,7 +75,7 @@ def study(path: Path, models: list[Path], probe: dict[str, Any], **keys: Any) ->
 
 def run(path: Path, out: Path) -> Path:
     spec, probes = read_study(path)
-    write_report(run_study(spec, probes, out, Run.of_study(base=[path.parent])).document(), out / "report.html")
+    write_report(run_study(spec, probes, out, Run(base=[path.parent])).document(), out / "report.html")
     return out
 
 

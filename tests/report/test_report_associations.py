@@ -125,7 +125,7 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = [home / "vec<i>0.txt", home / "vec<i>1.txt", zoo("roberta"), zoo("modernbert")]
     write_study(home / "study.yaml", models, *probes, study="associations <u>of</u>")
     study, instruments = read_study(home / "study.yaml")
-    run_study(study, instruments, home / "out", Run.of_study(base=[home]))
+    run_study(study, instruments, home / "out", Run(base=[home]))
     write_report(read_outcome(home / "out").document(), home / "out" / "report.html")
     return home / "out"
 

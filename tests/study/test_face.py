@@ -20,6 +20,7 @@ from polars.testing import assert_frame_equal
 import penchant
 from builders import Program, succeeded, write, write_study
 from given_data import ANSWERS, COLUMNS, LISTS, PAIRS, STATEMENTS
+from penchant.instruments.run_options import Run
 from penchant.tables.in_memory import file_of, rows, texts
 from penchant.tables.rows import read_rows
 
@@ -160,23 +161,23 @@ SETS = {"like": "political-values-en"}
 
 def test_value_statements_and_a_survey_in_any_form(lm: Any, tmp_path: Path) -> None:
     """They are what the same tables are in files."""
-    once = pc.Run(cache=tmp_path / "cache.sqlite", base=[tmp_path])
+    once = Run(cache=tmp_path / "cache.sqlite", base=[tmp_path])
     pl.DataFrame(STATEMENTS).write_csv(tmp_path / "statements.csv")
     pl.DataFrame(ANSWERS).write_csv(tmp_path / "answers.csv")
     (tmp_path / "set.yaml").write_text("like: political-values-en\n", "utf-8")
     groups = "groups: {column: sex, levels: {feminine: F, masculine: M}}\n"
     (tmp_path / "survey.yaml").write_text(f"file: answers.csv\n{groups}", "utf-8")
-    named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run(lm, once)
+    named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run_as(lm, once)
     placed = ["signature", "how", "method"]  # they name the file
     forms: list[Callable[[Any], Any]] = [pd.DataFrame, lambda table: pl.DataFrame(table).to_dicts()]
     for form in forms:
         survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
-        given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm, once)
+        given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run_as(lm, once)
         assert_frame_equal(given.items, named.items)
         assert_frame_equal(given.summary.drop(placed), named.summary.drop(placed))
         assert given.signature["data"].startswith("the data#") and given.signature["survey"].startswith("survey#")
-    alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm, once)
-    of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm, once)
+    alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run_as(lm, once)
+    of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run_as(lm, once)
     assert_frame_equal(alone.summary.drop(placed), of_file.summary.drop(placed))
 
 
@@ -275,7 +276,7 @@ def test_commands_have_their_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_representations_are_a_line(lm: Any, tmp_path: Path) -> None:
     vectors = tmp_path / "v.txt"
     vectors.write_text("a 1 2\nb 3 4\n", "utf-8")
-    assert re.fullmatch(r"<word vectors v@[0-9a-f]{7}: 2 words, 2 dimensions>", repr(pc.load(vectors)))
+    assert re.fullmatch(r"<word vectors v@[0-9a-f]{7}: 2 words, 2 dimensions>", repr(pc.load_vectors(vectors)))
     assert repr(lm) == "<masked model bundled:modern: float32, up to 256 tokens>"
     probe = pc.MinimalPairs("p.tsv", level=0.9)
     assert str(probe) == repr(probe) == "MinimalPairs(data='p.tsv', level=0.9)"

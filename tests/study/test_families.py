@@ -187,13 +187,13 @@ def test_no_curve_of_two_and_none_between_steps(zoo: Zoo, tmp_path: Path) -> Non
     noise.write_text(noise.read_text("utf-8") + "\n", "utf-8")
     models = f"[{{family: 'a/tiny-step-*'}}, {{family: 'b/other-step-*'}}, '{zoo('bert')}']"
     study, probes = read_study(written(tmp_path, models))
-    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run(base=[tmp_path]))
     assert not outcome.curves
     names = {spec: result.signature["model"] for (_, spec), result in outcome.results.items()}
     first, second, other, alone = (names[spec] for spec in study.models)
-    assert set(outcome.comparisons["minimal-pairs"]["comparison"]) == {
-        f"{first} − {alone}",
-        f"{second} − {other}",
-        f"{second} − {alone}",
-        f"{other} − {alone}",
+    assert set(outcome.comparisons["minimal-pairs"].select("first", "second").rows()) == {
+        (first, alone),
+        (second, other),
+        (second, alone),
+        (other, alone),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import warnings
 from pathlib import Path
@@ -71,15 +70,6 @@ def test_a_gap_is_filled_in_a_text(lm: Any, tmp_path: Path, monkeypatch: pytest.
         any_pc.fill(lm, ["A [MASK]."])
     with pytest.raises(pc.PenchantError, match=r"k is int, got 'a' — give a whole number, such as k=10"):
         any_pc.fill(lm, "A [MASK].", k="a")
-
-
-def test_a_run_shows_what_was_chosen() -> None:
-    assert repr(pc.Run()) == "Run()" and repr(pc.Run("a.sqlite", batch_tokens=7)) == (
-        "Run(cache='a.sqlite', batch_tokens=7)"
-    )
-    shown = str(inspect.signature(pc.Run))
-    assert "lambda" not in shown and "Counts" not in shown and "cache: str | Path | None = None" in shown
-    assert pc.Run(cache="a.sqlite").cache == Path("a.sqlite")
 
 
 def test_white_space_and_characters_that_a_tokenizer_keeps_are_read(zoo: Zoo) -> None:
@@ -247,7 +237,7 @@ def test_a_directory_may_be_given_a_name(tmp_path: Path) -> None:
     with pytest.raises(pc.PenchantError, match="has a name by which others can load it"):
         pc.load("bundled:modern", name="ours")
     (tmp_path / "v.txt").write_text("2 2\na 1 0\nb 0 1\n", "utf-8")
-    assert pc.load(tmp_path / "v.txt", name="small").name == "small"
+    assert pc.load_vectors(tmp_path / "v.txt", name="small").name == "small"
 
 
 # --- answers ------------------------------------------------------------------------------------------------------

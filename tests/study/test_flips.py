@@ -36,7 +36,7 @@ def whole(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "pairs.tsv", PAIRS)
     probe = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
     study = write_study(folder / "s.yaml", [zoo("bert"), zoo("gpt2")], probe)
-    run_study(*read_study(study), folder / "out", Run.of_study(base=[folder], cache=folder / "cache.sqlite"))
+    run_study(*read_study(study), folder / "out", Run(base=[folder], cache=folder / "cache.sqlite"))
     return folder
 
 

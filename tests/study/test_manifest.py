@@ -26,7 +26,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("manifest")
     write(folder / "pairs.tsv", PAIRS)
     file = write_study(folder / "s.yaml", MODELS, {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}})
-    run_study(*read_study(file), folder / "out", Run.of_study(base=[folder]))
+    run_study(*read_study(file), folder / "out", Run(base=[folder]))
     return folder
 
 

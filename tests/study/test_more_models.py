@@ -109,7 +109,7 @@ def test_a_model_more(penchant: Program, run: Program) -> None:
     assert manifest().asked.models == [B, A]
     well(run(A, B, C))
     assert measured() == [[A], [B], [C]]
-    assert len(read_outcome("out").comparisons["minimal-pairs"]["comparison"].unique()) == 3
+    assert len(read_outcome("out").comparisons["minimal-pairs"].select("first", "second").unique()) == 3
     require_as_fresh(penchant, run, A, B, C, exports=True)
     assert not manifest().set_aside
 

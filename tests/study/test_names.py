@@ -29,14 +29,14 @@ def test_models_of_like_names_have_a_directory_each(zoo: Zoo, tmp_path: Path) ->
     write(tmp_path / "pairs.tsv", "good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in tiny.PAIRS[:6]))
     probe = {"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}
     study, probes = read_study(write_study(tmp_path / "study.yaml", [tmp_path / name for name in names], probe))
-    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run(base=[tmp_path]))
     units = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["units"]
     assert len({unit["directory"].casefold() for unit in units}) == len(names)
     again = read_outcome(tmp_path / "out")
     for key, result in outcome.results.items():
         assert again.results[key].items.equals(result.items)
         assert again.results[key].signature == result.signature
-    resumed = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path], resume=True))
+    resumed = run_study(study, probes, tmp_path / "out", Run(base=[tmp_path], resume=True))
     assert resumed.results.keys() == outcome.results.keys()
 
 
@@ -44,7 +44,7 @@ def test_models_of_like_names_have_a_directory_each(zoo: Zoo, tmp_path: Path) ->
 def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) -> None:
     home = tmp_path / "deep" / "er"
     study, probes = read_study(trained_study(home, {name: 4 + i for i, name in enumerate(NAMES)}))
-    outcome = run_study(study, probes, home / "out", Run.of_study(base=[home]))
+    outcome = run_study(study, probes, home / "out", Run(base=[home]))
     assert len(outcome.results) == len(NAMES)
     inside = {f"deep/er/out/{name}" for name in contents(home / "out")}
     assert set(contents(tmp_path)) == inside | {f"deep/er/{n}" for n in ("text.txt", "stimuli.json", "study.yaml")}
@@ -53,7 +53,7 @@ def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) ->
     made_in_order = sorted((home / "out" / "vectors").glob("*.txt"), key=lambda path: path.stat().st_mtime_ns)
     assert [int(path.read_text("utf-8").split()[1]) for path in made_in_order] == [4 + i for i in range(len(NAMES))]
     before = {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()}
-    run_study(study, probes, home / "out", Run.of_study(base=[home], resume=True))  # nothing is trained again
+    run_study(study, probes, home / "out", Run(base=[home], resume=True))  # nothing is trained again
     assert {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()} == before
 
 

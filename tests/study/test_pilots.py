@@ -68,7 +68,7 @@ def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> N
     (file,) = (file for file in files if file.name == f"{name}.yaml")
     whole, _ = read_study(file, models=MODELS.get(name, ["bundled:modern"]))
     spec, probes = read_study(file, models=whole.models, limit=limit)
-    outcome = run_study(spec, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
+    outcome = run_study(spec, probes, tmp_path / "out", Run(base=[tmp_path]))
     for result in outcome.results.values():
         assert result.signature["limit"] == str(limit)
         assert result.cautions[0].startswith(f"a pilot: at most {limit} ")

@@ -27,7 +27,7 @@ def progress(label):
     return advance
 
 file = Path(sys.argv[1])
-run_study(*read_study(file), file.parent / "out", Run.of_study(base=[file.parent], bars=progress))
+run_study(*read_study(file), file.parent / "out", Run(base=[file.parent], bars=progress))
 """
 
 

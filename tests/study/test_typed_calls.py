@@ -47,7 +47,12 @@ def documented() -> Iterator[Callable[[], object]]:
     yield lambda: pc.BecPro("BEC-Pro_EN.tsv", contrast=("female", "male"), columns={"tm": "a"})
     yield lambda: pc.Acceptability(frame, columns={"rating": ["a", "b"]})
     yield lambda: pc.StereoSet("dev.json", part="intra")
-    yield lambda: pc.MinimalPairs(frame).run("bundled:modern", pc.Run(cache="answers.sqlite"))
+    yield lambda: pc.MinimalPairs(frame).run("bundled:modern", cache="answers.sqlite", progress=False)
+    yield lambda: pc.run([pc.MinimalPairs(frame), pc.WEAT(words)], "out", models=[pc.load("bert-base-uncased")])
+    yield lambda: pc.run(pc.Cloze("early-modern-60"), "out", models="bundled:modern", probe="cloze", device="cpu")
+    yield lambda: pc.score(pc.load("bert-base-uncased"), frame["ok"])
+    yield lambda: pc.load_vectors("vectors.txt").words
+    yield lambda: pc.open("out").results
 
 
 def refused() -> Iterator[Callable[[], object]]:
@@ -58,9 +63,9 @@ def refused() -> Iterator[Callable[[], object]]:
     yield lambda: pc.WEAT({"X": ["a"]}, exat=3)  # type: ignore[call-arg]
     yield lambda: pc.MinimalPairs(5)  # type: ignore[arg-type]
     yield lambda: pc.Cloze()  # type: ignore[call-arg]
-    yield lambda: pc.Run(cach="x")  # type: ignore[call-arg]
-    yield lambda: pc.Run(cache=3)  # type: ignore[arg-type]
-    yield lambda: pc.Run(batch_tokens="many")  # type: ignore[arg-type]
+    yield lambda: pc.MinimalPairs(pairs).run("bundled:modern", cach="x")  # type: ignore[call-arg]
+    yield lambda: pc.MinimalPairs(pairs).run("bundled:modern", cache=3)  # type: ignore[arg-type]
+    yield lambda: pc.MinimalPairs(pairs).run("bundled:modern", batch_tokens="many")  # type: ignore[arg-type]
 
 
 def test_what_a_checker_refuses_is_refused() -> None:

@@ -17,7 +17,7 @@ from penchant.instruments.bec_pro.data import TamColumns, read_tam
 from penchant.instruments.values.survey import read_survey
 from penchant.instruments.wino.gender_data import _statistics
 from penchant.tables.data_cautions import counted_apart, repeated_rows
-from penchant.vectors.static import load_vectors
+from penchant.vectors.static import read_vectors
 
 ALIKE = ["Anna", "anna ", "An\u00adna", "ANNA\u200b", "\ufeffAnna", "Ａnna"]
 
@@ -69,7 +69,7 @@ def test_words_of_a_category() -> None:
 
 def test_words_of_a_file_of_vectors(tmp_path: Path) -> None:
     (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\na 5 6\n", "utf-8")
-    vectors = load_vectors(tmp_path / "v.txt")
+    vectors = read_vectors(tmp_path / "v.txt")
     assert vectors.duplicates == 1 and len(vectors.cautions) == 1 and vectors.vector("a").tolist() == [1, 2]
 
 

@@ -18,7 +18,7 @@ from penchant import files
 from penchant.errors import ModelError, OutputError
 from penchant.vectors import saving
 from penchant.vectors.saving import save_vectors
-from penchant.vectors.static import load_vectors
+from penchant.vectors.static import read_vectors
 from penchant.vectors.token_file import Trained
 
 gensim = pytest.importorskip("gensim.models")
@@ -55,7 +55,7 @@ def test_both_readers_read_what_was_saved(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "new" / f"vectors{ending}"
     sha256 = save_vectors(vectors, path)
     assert sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    read = load_vectors(path)
+    read = read_vectors(path)
     same(read.words, read.matrix, vectors)
     assert (read.duplicates, read.fingerprint) == (0, sha256)
     again = gensim.KeyedVectors.load_word2vec_format(str(path), binary=ending.lower() == ".bin")
@@ -105,7 +105,7 @@ def test_whatever_is_saved_reads_back(tmp_path_factory: pytest.TempPathFactory, 
         for name in ("v.txt", "v.bin"):
             save_vectors(own, folder / name)
     same(*plainly(folder / "v.txt"), own)
-    read = load_vectors(folder / "v.txt")
+    read = read_vectors(folder / "v.txt")
     same(read.words, read.matrix, own)
     for name in ("v.txt", "v.bin"):
         again = gensim.KeyedVectors.load_word2vec_format(str(folder / name), binary=name == "v.bin")

@@ -15,7 +15,7 @@ from penchant.errors import MethodError
 from penchant.vectors import similarity
 from penchant.vectors.saving import save_vectors
 from penchant.vectors.similarity import similarity_tests
-from penchant.vectors.static import load_vectors
+from penchant.vectors.static import read_vectors
 from penchant.vectors.token_file import Trained
 
 gensim = pytest.importorskip("gensim.models")
@@ -61,7 +61,7 @@ def test_from_a_file_and_from_loaded_vectors(tmp_path: Path) -> None:
     given = of_the_tests(0.5)
     save_vectors(given, tmp_path / "v.vec")
     assert similarity_tests(tmp_path / "v.vec") == similarity_tests(given)
-    assert similarity_tests(str(tmp_path / "v.vec")) == similarity_tests(load_vectors(tmp_path / "v.vec"))
+    assert similarity_tests(str(tmp_path / "v.vec")) == similarity_tests(read_vectors(tmp_path / "v.vec"))
 
 
 def test_ranks_by_hand() -> None:

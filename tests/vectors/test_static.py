@@ -21,7 +21,7 @@ from penchant.models.load import load
 from penchant.plurals import counted
 from penchant.text_io import saved_as_utf8, words_read_as
 from penchant.vectors import sniffing, static
-from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
+from penchant.vectors.static import StaticVectors, looks_like_vectors, read_vectors
 
 # No-break space, line and paragraph separators, combining signs, and words that are numbers.
 WORDS = ["the", "Řekla", "ঘর", "a\xa0b", "x\u2028y\x85z", "য়", "3.14", "-5", "é", "é", "\x1c", "😀", "1e5"]
@@ -57,7 +57,7 @@ def binary(words: list[str], rows: Any, between: bytes = b"") -> bytes:
 
 
 def refused(path: Path, **options: Any) -> str:
-    message = refusal(lambda: load_vectors(path, **options), ModelError)
+    message = refusal(lambda: read_vectors(path, **options), ModelError)
     assert message.startswith(str(path.parent))
     return message.removeprefix(str(path))
 
@@ -75,7 +75,7 @@ def test_what_gensim_writes(folder: Path, is_binary: bool, packed: bool) -> None
     vectors.add_vectors(words, expected)
     path = folder / f"gensim-{is_binary}{'.gz' if packed else '.vec'}"
     vectors.save_word2vec_format(str(path), binary=is_binary)
-    found = load_vectors(path)
+    found = read_vectors(path)
     assert found.words == tuple(words)
     np.testing.assert_array_equal(found.matrix, expected)
     again = gensim.KeyedVectors.load_word2vec_format(str(path), binary=is_binary)
@@ -89,7 +89,7 @@ def test_what_gensim_reads_as_glove(folder: Path) -> None:
     rows = np.random.default_rng(1).normal(size=(3000, 50))
     path = save(folder, "\n".join(line(w, r) for w, r in zip(words, rows, strict=True)) + "\n", "glove.txt")
     reference = gensim.KeyedVectors.load_word2vec_format(str(path), binary=False, no_header=True)
-    found = load_vectors(path)
+    found = read_vectors(path)
     assert list(found.words) == reference.index_to_key
     np.testing.assert_array_equal(found.matrix, reference.vectors)
 
@@ -104,7 +104,7 @@ def test_what_gensim_reads_as_glove(folder: Path) -> None:
 def test_text_across_block_boundaries(folder: Path, end: str, header: bool, tail: bool) -> None:
     expected = matrix_for(WORDS)
     lines = [f"{len(WORDS)} 6"] * header + [line(w, r) for w, r in zip(WORDS, expected, strict=True)]
-    found = load_vectors(save(folder, end.join(lines) + end * tail))
+    found = read_vectors(save(folder, end.join(lines) + end * tail))
     assert found.words == tuple(WORDS)
     np.testing.assert_array_equal(found.matrix, expected)
 
@@ -115,14 +115,14 @@ def test_text_across_block_boundaries(folder: Path, end: str, header: bool, tail
 def test_binary_across_block_boundaries(folder: Path, between: bytes, packed: bool) -> None:
     expected = matrix_for(WORDS)
     data = binary(WORDS, expected, between)
-    found = load_vectors(save(folder, gzip.compress(data) if packed else data, "v.bin"))
+    found = read_vectors(save(folder, gzip.compress(data) if packed else data, "v.bin"))
     assert found.words == tuple(WORDS)
     np.testing.assert_array_equal(found.matrix, expected)
 
 
 def test_blank_lines_at_the_end_and_a_byte_order_mark(folder: Path) -> None:
     for start in ("", "2 2\n"):
-        found = load_vectors(save(folder, f"\ufeff{start}a 1.0 2.0\nb 3.0 4.0\n\n\r\n\n"))
+        found = read_vectors(save(folder, f"\ufeff{start}a 1.0 2.0\nb 3.0 4.0\n\n\r\n\n"))
         assert found.words == ("a", "b")
 
 
@@ -131,35 +131,35 @@ def test_words_that_hold_spaces(folder: Path, small_blocks: None) -> None:
     expected = matrix_for(words, 5)
     text = "\n".join(line(w, r) for w, r in zip(words, expected, strict=True))
     for content in (text, f"7 5\n{text}"):
-        found = load_vectors(save(folder, content))
+        found = read_vectors(save(folder, content))
         assert found.words == tuple(words)
         np.testing.assert_array_equal(found.matrix, expected)
 
 
 def test_the_first_words_may_be_numbers(folder: Path) -> None:
-    found = load_vectors(save(folder, "1 0.5 -0.5\n2 1e-3 +7.\n.5 .25 1E2\n"))
+    found = read_vectors(save(folder, "1 0.5 -0.5\n2 1e-3 +7.\n.5 .25 1E2\n"))
     assert found.words == ("1", "2", ".5")
     np.testing.assert_array_equal(found.matrix, np.array([[0.5, -0.5], [1e-3, 7], [0.25, 100]], np.float32))
 
 
 def test_one_line_and_one_dimension(folder: Path) -> None:
-    assert load_vectors(save(folder, "a 1.5")).matrix.tolist() == [[1.5]]
-    assert load_vectors(save(folder, "1 1\na 1.5")).matrix.tolist() == [[1.5]]
+    assert read_vectors(save(folder, "a 1.5")).matrix.tolist() == [[1.5]]
+    assert read_vectors(save(folder, "1 1\na 1.5")).matrix.tolist() == [[1.5]]
 
 
 def test_duplicates_keep_the_first_and_are_counted(folder: Path, small_blocks: None) -> None:
     words, rows = ["a", "b", "a", "c", "b", "a"], np.arange(12, dtype=np.float32).reshape(6, 2)
     text = "\n".join(line(w, r) for w, r in zip(words, rows, strict=True)) + "\n"
     for content in (text, f"6 2\n{text}", binary(words, rows)):
-        found = load_vectors(save(folder, content))
+        found = read_vectors(save(folder, content))
         assert (found.words, found.duplicates) == (("a", "b", "c"), 3)
         assert found.matrix.tolist() == [[0, 1], [2, 3], [6, 7]]
         assert [found.index[word] for word in found.words] == [0, 1, 2]
-    assert load_vectors(save(folder, "a 1.0\n")).duplicates == 0
+    assert read_vectors(save(folder, "a 1.0\n")).duplicates == 0
 
 
 def test_composed_and_decomposed_are_two_words(folder: Path) -> None:
-    found = load_vectors(save(folder, "é 1.0\ne\u0301 2.0\n"))
+    found = read_vectors(save(folder, "é 1.0\ne\u0301 2.0\n"))
     assert found.duplicates == 0 and found.vector("é")[0] == 1 and found.vector("e\u0301")[0] == 2
 
 
@@ -171,7 +171,7 @@ def test_numpy_with_a_vocabulary(tmp_path: Path, suffix: str, end: str, dtype: s
     expected = np.round(8 * matrix_for(words)).astype(dtype)
     np.save(tmp_path / "v.npy", expected)
     save(tmp_path, end.join(words) + end * (suffix == ".txt"), f"v{suffix}")
-    found = load_vectors(tmp_path / "v.npy")
+    found = read_vectors(tmp_path / "v.npy")
     assert found.words == tuple(words) and found.matrix.dtype == np.float32
     np.testing.assert_array_equal(found.matrix, expected.astype(np.float32))
 
@@ -180,8 +180,8 @@ def test_numpy_with_a_named_vocabulary(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", np.array([[1], [2]], np.float32))
     save(tmp_path, "a\nb\n", "v.vocab")
     other = save(tmp_path, "c\nd\n", "other")
-    assert load_vectors(tmp_path / "v.npy").words == ("a", "b")
-    assert load_vectors(tmp_path / "v.npy", vocabulary=other).words == ("c", "d")
+    assert read_vectors(tmp_path / "v.npy").words == ("a", "b")
+    assert read_vectors(tmp_path / "v.npy", vocabulary=other).words == ("c", "d")
 
 
 ANY_WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n\r"), min_size=1)
@@ -196,7 +196,7 @@ def test_anything_comes_back(folder: Path, data: st.DataObject) -> None:
     numbers = st.lists(ANY_NUMBER, min_size=dimension, max_size=dimension)
     expected = np.array([data.draw(numbers) for _ in words], np.float32)
     text = f"{len(words)} {dimension}\n" + "".join(line(w, r) + "\n" for w, r in zip(words, expected, strict=True))
-    found = load_vectors(save(folder, text))
+    found = read_vectors(save(folder, text))
     assert found.words == tuple(word for word in words)
     np.testing.assert_array_equal(found.matrix, expected)
 
@@ -205,7 +205,7 @@ def test_anything_comes_back(folder: Path, data: st.DataObject) -> None:
 
 
 def test_what_is_asked_of_vectors(folder: Path) -> None:
-    found = load_vectors(save(folder, "a 1.0 2.0\nb 3.0 4.0\n"))
+    found = read_vectors(save(folder, "a 1.0 2.0\nb 3.0 4.0\n"))
     assert isinstance(found, StaticVectors) and found.kind == "static"
     assert "a" in found and "c" not in found and 3 not in found and len(found) == 2
     np.testing.assert_array_equal(found.vector("b"), [3, 4])
@@ -230,7 +230,7 @@ def test_name_and_fingerprint(folder: Path, file: str, name: str) -> None:
     content = b"a 1.0\n"
     data = gzip.compress(content) if file.endswith(".gz") else content
     digest = hashlib.sha256(data).hexdigest()
-    found = load_vectors(save(folder, data, file))
+    found = read_vectors(save(folder, data, file))
     assert (found.fingerprint, found.name) == (digest, f"{name}@{digest[:7]}")
 
 
@@ -239,9 +239,9 @@ def test_the_vocabulary_is_part_of_the_fingerprint(tmp_path: Path) -> None:
     prints = set()
     for words in ("a\nb\n", "b\na\n"):
         save(tmp_path, words, "v.vocab")
-        prints.add(load_vectors(tmp_path / "v.npy").fingerprint)
+        prints.add(read_vectors(tmp_path / "v.npy").fingerprint)
     np.save(tmp_path / "v.npy", np.array([[1], [3]], np.float32))
-    prints.add(load_vectors(tmp_path / "v.npy").fingerprint)
+    prints.add(read_vectors(tmp_path / "v.npy").fingerprint)
     assert len(prints) == 3
 
 
@@ -297,7 +297,7 @@ def test_a_line_that_does_not_fit(folder: Path, header: str, second: str, messag
     lines = ["a 1.0 2.0", "a2 1.0 2.0", second, "c 5.0 6.0"]
     path = save(folder, header + "\n".join(lines) + "\n")
     if message is None:
-        assert load_vectors(path).words[2] == "b c 3.0 4.0"
+        assert read_vectors(path).words[2] == "b c 3.0 4.0"
     else:
         assert refused(path) == f", line {4 if header else 3}: {message}{HINT}"
 
@@ -383,7 +383,7 @@ def test_a_word_cut_in_a_letter_is_left_out(folder: Path, cut: bytes) -> None:
     text = b"".join(b"%s %d 1\n" % (word, number) for number, word in enumerate([*map(str.encode, GOOD), cut]))
     packed = binary([*GOOD, "X"], rows).replace(b"X", cut)
     for data, place in ((text, "line 6"), (packed, "word 6")):
-        found = load_vectors(save(folder, data))
+        found = read_vectors(save(folder, data))
         assert (found.words, found.duplicates, len(found.broken)) == (tuple(GOOD), 0, 1)
         assert place in found.broken[0] and found.matrix[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
     with pytest.warns(ModelWarning) as warned:
@@ -396,12 +396,12 @@ def test_how_many_broken_words_are_too_many(folder: Path) -> None:
         words = [*(f"é{n}".encode() for n in range(good)), *(f"a{n}".encode() for n in range(plain))]
         return b"".join(word + b" 1 2\n" for word in [*words, *(f"caf{n}é".encode()[:-1] for n in range(broken))])
 
-    assert len(load_vectors(save(folder, vectors(good=3, broken=3))).broken) == 3
+    assert len(read_vectors(save(folder, vectors(good=3, broken=3))).broken) == 3
     assert "4 words are not UTF-8" in refused(save(folder, vectors(good=3, broken=4)))
-    assert len(load_vectors(save(folder, vectors(good=0, broken=1, plain=1))).broken) == 1
+    assert len(read_vectors(save(folder, vectors(good=0, broken=1, plain=1))).broken) == 1
     assert "1 word is not UTF-8" in refused(save(folder, vectors(good=0, broken=1)))
     bengali = b"".join(b"%s%d 1 2\n" % ("সাংবাদিকতা".encode()[:-1], number) for number in range(2))
-    assert len(load_vectors(save(folder, vectors(good=0, broken=0, plain=20) + bengali)).broken) == 2
+    assert len(read_vectors(save(folder, vectors(good=0, broken=0, plain=20) + bengali)).broken) == 2
     assert "2 words are not UTF-8" in refused(save(folder, vectors(good=0, broken=0, plain=19) + bengali))
 
 
@@ -530,6 +530,6 @@ def test_the_beginning_tells_what_is_no_file_of_vectors(tmp_path: Path, content:
     if not told:
         sniffing.begins_as_vectors(path)
         return
-    for read in (sniffing.begins_as_vectors, load_vectors):
+    for read in (sniffing.begins_as_vectors, read_vectors):
         with pytest.raises(ModelError, match=told):
             read(path)

@@ -144,7 +144,7 @@ def test_items_may_be_other_rows_than_those_of_a_result(tmp_path: Path) -> None:
 
 def test_rows_of_comparisons_are_told_apart_by_words_alone() -> None:
     signature = Signature.of("x", model="m − n")
-    rows = [Estimate("gap", 1.0, 9, by={"comparison": "m − n", "group": group}) for group in ("a", "b")]
+    rows = [Estimate("gap", 1.0, 9, by={"first": "m", "second": "n", "group": group}) for group in ("a", "b")]
     frame = summary_table((row, signature) for row in rows).with_columns(detectable=pl.lit(float("nan")))
     (source,) = compared(frame)
     assert source.names == ("group", "measure")

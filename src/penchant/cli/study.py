@@ -68,7 +68,7 @@ def run(
 
     study = study_file(study)
 
-    how = Run.of_study(
+    how = Run(
         resume=resume or rerun,
         rerun=rerun,
         cache=cache_path(cache),
@@ -94,7 +94,7 @@ def demo(
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, Run.of_study(base=[DEMO.parent, Path()]), full=full)
+    _run(DEMO, place, Run(base=[DEMO.parent, Path()]), full=full)
 
 
 def _told(text: str) -> None:

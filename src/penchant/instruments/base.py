@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Generic, Self
@@ -14,7 +15,8 @@ from typing_extensions import TypeVar
 
 from penchant.call_checks import asked, kind
 from penchant.corpus.stimuli import StimulusSet
-from penchant.errors import MethodError, ModelError, StudyError
+from penchant.engine.base_scorer import require_batch
+from penchant.errors import ModelError, StudyError
 from penchant.files import join_names
 from penchant.hub.data_sets import repositories
 from penchant.instruments.probe_fields import written
@@ -26,6 +28,7 @@ from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.spelling_variants import with_equivalents
+from penchant.progress import bars
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.tables.data_paths import find_all, find_data
@@ -125,15 +128,31 @@ class Probe(Settings, ABC, Generic[M]):
     # What is done for every instrument
 
     @asked
-    def run(self, model: Model | str | Path, run: Run | None = None) -> Result:
-        """Measure one model, or that of a name, which is loaded. Raises DataError, ModelError or MethodError, before
-        any forward pass where it can."""
-        run = Run() if run is None else run
-        if not isinstance(run, Run):
-            raise MethodError(f"{kind(run)} is no Run", where="run()", hint="such as run=penchant.Run(cache=PATH)")
+    def run(
+        self,
+        model: Model | str | Path,
+        *,
+        cache: str | Path | None = None,
+        batch_tokens: int | None = None,
+        progress: bool = True,
+    ) -> Result:
+        """Measure one model, given as loaded or by its name.
+
+        `cache` is a file of earlier answers, to which new ones are added; `batch_tokens` is the size of a batch in
+        tokens; `progress` shows long work on standard error. None of them changes a number. Raises DataError,
+        ModelError or MethodError, before any forward pass where it can.
+        """
+        require_batch(batch_tokens, "run()")
         model = loaded(model) if isinstance(model, str | Path) else model
         if not isinstance(model, LanguageModel | StaticVectors):
-            raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
+            raise ModelError(f"{kind(model)} is not a model", where="model", hint="give a model, or the name of one")
+        run = Run(None if cache is None else Path(cache), batch_tokens)
+        with bars() if progress else nullcontext(run.bars) as shown:
+            run.progress = shown(f"{self.name} · {model.name}")
+            return self.run_as(model, run)
+
+    def run_as(self, model: Model, run: Run) -> Result:
+        """Measure a model as part of a study, or in another way that `run` describes."""
         settled = self.settle(model)
         signature = settled.signature(model, run.base)
         with Session.of(settled.reading(model) if isinstance(model, LanguageModel) else model, run) as session:

@@ -11,7 +11,7 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.settings import Settings
-from penchant.records import Estimate, Result, summary_table
+from penchant.records import SIDES, Estimate, Result, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.wording.phrases import Note
 
@@ -36,13 +36,16 @@ class Comparison(Generic[S]):
         """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
         compared, naming the part of the signature that differs."""
         require_comparable(a, b, free={"model", "dtype", *self.free}, items=self.items)
-        pair = f"{a.signature['model']} − {b.signature['model']}"
-        signature = difference_signature(a, b)
+        signature, models = difference_signature(a, b), models_of(a, b)
         found = self.estimates(a.items, b.items, self.settings.of(a.settings))
         return summary_table(
-            (replace(each, measure=difference(each.measure), by={"comparison": pair, **each.by}), signature)
-            for each in found
+            (replace(each, measure=difference(each.measure), by={**models, **each.by}), signature) for each in found
         )
+
+
+def models_of(a: Result, b: Result) -> dict[str, str]:
+    """Return the models that are compared, as columns of a comparison name them."""
+    return dict(zip(SIDES, (a.signature["model"], b.signature["model"]), strict=True))
 
 
 SCORING = ("bos", "method", "normalise", "pen-alpha")
@@ -80,14 +83,14 @@ class ScoredComparison(Generic[S]):
         compared, naming the part of the signature that differs."""
         require_comparable(a, b, free={"model", "dtype", *SCORING, *self.free}, items=self.items)
         settings = [self.settings.of(result.settings) for result in (a, b)]
-        pair = f"{a.signature['model']} − {b.signature['model']}"
+        models = models_of(a, b)
         remark, unlike = scored_differently(a, b), a.signature["method"] != b.signature["method"]
         rows: list[Estimate] = []
         for first, second in shared_scores(a, b):
             sides = Scored(a.items, first, settings[0]), Scored(b.items, second, settings[1])
             how = first if first == second else f"{first} − {second}"
             for each in self.estimates(*sides, unlike or first != second):
-                by = {"comparison": pair, **each.by, self.score: how}
+                by = {**models, **each.by, self.score: how}
                 rows.append(replace(each, by=by).noted(remark, first=True))
         adjusted = with_holm(rows, self.family)
         return summary_table((row, difference_signature(a, b, normalise=row.by[self.score])) for row in adjusted)

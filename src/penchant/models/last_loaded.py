@@ -9,7 +9,7 @@ from penchant.errors import PenchantError
 from penchant.models import shortcuts
 from penchant.models.cache_file import default_path
 from penchant.models.file_hashes import Digests
-from penchant.models.load import Model, fingerprint, load, names_vectors
+from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors
 from penchant.models.source import resolve
 
 _LOCK = Lock()
@@ -25,7 +25,8 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
         if kept is not None:
             return kept
         _KEPT.clear()  # before another takes memory of its own
-        model = load(spec, dtype=dtype, device=device, digests=_digests())
+        vectors = names_vectors(spec)
+        model = load_vectors(spec) if vectors else load(spec, dtype=dtype, device=device, digests=_digests())
         _KEPT[_label(spec), model.fingerprint, *settings] = model
         return model
 

@@ -40,7 +40,7 @@ from penchant.plurals import counted
 from penchant.progress import waiting
 from penchant.text_io import is_file
 from penchant.vectors.sniffing import refuse_stranger
-from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
+from penchant.vectors.static import StaticVectors, looks_like_vectors, read_vectors
 
 if TYPE_CHECKING:
     from penchant.models.network import Network
@@ -58,7 +58,8 @@ class LanguageModel:
     "masked" or "causal", or "encoder" for vectors only (`no_scores` says why). `max_tokens` bounds one input, special
     tokens included. `begin` is the token that a causal sentence starts with (None: first tokens are not scored).
     `unused` are weights of the checkpoint that were not loaded, `quantized` says how its weights are quantized
-    ("int8-torchao"), and `cautions` what transformers warned of that may be about the numbers.
+    ("int8-torchao"), and `cautions` what transformers warned of that may be about the numbers. `spec` is the name or
+    path it was loaded by, "" if it was not.
     """
 
     name: str
@@ -74,6 +75,7 @@ class LanguageModel:
     quantized: str = ""
     cautions: tuple[str, ...] = ()
     files: WatchedFiles | None = None
+    spec: str = ""
 
     @property
     def numbers(self) -> str:
@@ -90,7 +92,7 @@ class LanguageModel:
 
 
 Model: TypeAlias = LanguageModel | StaticVectors
-"""What `load` gives."""
+"""Whatever a probe can be run on."""
 
 
 @asked
@@ -103,9 +105,8 @@ def load(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
     digests: Digests | None = None,
-) -> Model:
-    """Load a model by hub name[@revision], directory, GGUF file (extra `gguf`), `bundled:` name or file of word
-    vectors.
+) -> LanguageModel:
+    """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
     follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
@@ -114,6 +115,8 @@ def load(
     are not safetensors; `digests` remembers the hashes of its files (default: in the user's cache, if it can be
     written). Raises ModelError, and warns of what transformers warns of that may be about the numbers.
     """
+    if names_vectors(spec):
+        raise ModelError("is a file of word vectors", where=str(spec), hint="read it with penchant.load_vectors(FILE)")
     model = read_model(
         spec,
         name=name,
@@ -123,9 +126,22 @@ def load(
         allow_pickle=allow_pickle,
         digests=digests or Digests(default_path(), optional=True),
     )
+    assert isinstance(model, LanguageModel)
     for caution in model.cautions:
         warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=3)
     return model
+
+
+@asked
+def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str | Path | None = None) -> StaticVectors:
+    """Read a file of word vectors: word2vec's formats, GloVe's, or `.npy` with a vocabulary.
+
+    `name` is what signatures and tables call the file instead of by its own name. `vocabulary` is for `.npy` files: one
+    word per line, in the order of the rows; without it, the file of the same name with the suffix .vocab or .txt is
+    read. Raises ModelError with the place of a fault.
+    """
+    vectors = replace(read_vectors(path, vocabulary=vocabulary), spec=str(path))
+    return vectors if name is None else replace(vectors, name=_label(name))
 
 
 def read_model(
@@ -142,7 +158,7 @@ def read_model(
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
-        return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
+        return load_vectors(spec, name=name)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
@@ -175,6 +191,7 @@ def read_model(
         quantized=quantized,
         cautions=heard.cautions,
         files=files,
+        spec=str(spec),
     )
 
 
@@ -220,7 +237,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
     hub. Raises ModelError for one that is not there."""
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
-        return load_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
+        return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
     return _without_weights(spec, digests).fingerprint(digests)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penchant.plurals import counted, for_one
+from penchant.records import SIDES, pair_of
 from penchant.report.tables import DECIDES, P, is_few, shown
 from penchant.wording.phrases import notes_of
 from penchant.wording.templates import listed as listed
@@ -143,13 +144,13 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
     parts = []
     for row in ranked[:MOST]:
-        first, second = row["comparison"].split(" − ", 1)
+        first, second = (row[side] for side in SIDES)
         said = f"{first} and {second} cannot be told apart"
         if how.too_few(row):
             said = f"{first} and {second}"
         elif told(row):
             said = f"{first} {higher} {second}" if row["value"] > 0 else f"{second} {higher} {first}"
-        parts.append(f"{said}: {named}{row['comparison']} {how.number(row)}")
+        parts.append(f"{said}: {named}{pair_of(row)} {how.number(row)}")
     rest = len(ranked) - MOST
     parts += _others(rest, f"{for_one(rest, 'pairs')} of models in the table")
     return f"{'; '.join(parts)}." if parts else ""

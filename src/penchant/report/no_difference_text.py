@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Estimate
+from penchant.records import SIDES, Estimate, pair_of
 from penchant.report.finding import deciding
 from penchant.report.tables import Number, Row, Table
 from penchant.stats.equivalence import equivalent, narrower
 
-_OWN = {"comparison", *Estimate("", math.nan, 0).row(), "signature"}
+_OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
 """Text columns of a comparison that do not name a subset."""
 NEVER = "none possible"
 """What stands for a smallest detectable difference that is larger than any can be."""
@@ -87,7 +87,7 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
 def _cells(row: Mapping[str, Any], subsets: list[str], scale: Scale, *, bounded: bool) -> tuple[str | Number, ...]:
     where = ", ".join(row[name] for name in subsets if row[name] not in ("", "all", None)) or "all"
     cells: list[str | Number] = [
-        row["comparison"],
+        pair_of(row),
         row["measure"],
         where,
         scale.number(row["value"], row["low"], row["high"], int(row["n"])),

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
-import yaml
 
 from penchant.call_checks import asked, kind
 from penchant.cluster.connect import Place
 from penchant.engine.answer_cache import chosen_path
+from penchant.engine.base_scorer import require_batch
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result
-from penchant.instruments.run_options import Progress, Run
+from penchant.instruments.run_options import Run
+from penchant.models.load import Model
 from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
 from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
+from penchant.study.python_studies import Asked, InPython
 from penchant.study.result_directories import Outcome, read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
 from penchant.study.stale_reports import outdated
-from penchant.study.study_file import Study, read_study
-from penchant.tables.in_memory import as_yaml, plain
-from penchant.tables.yaml_file import dumped
+from penchant.study.study_file import read_study
+from penchant.tables.in_memory import plain
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,14 +71,18 @@ def _told(function: Callable[P, R]) -> Callable[P, R]:
 @asked
 @_told
 def run(
-    study: str | Path | Mapping[str, Any],
+    study: Asked,
     out: str | Path,
     *,
-    models: Sequence[str] | None = None,
+    models: Model | str | Path | Sequence[Model | str | Path] | None = None,
+    probe: str | Sequence[str] | None = None,
     data: str | Path | Sequence[str | Path] = (),
     resume: bool = False,
     rerun: bool = False,
     limit: int | None = None,
+    dtype: str | None = None,
+    device: str | None = None,
+    batch_tokens: int | None = None,
     cache: str | Path | None = None,
     on: str | None = None,
     workers: int | None = None,
@@ -87,45 +92,42 @@ def run(
 ) -> Outcome:
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
-    `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
-    `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with other
-    models, and `rerun` also measures again what has changed since; `limit` makes it a pilot of so many items a probe;
-    `cache` is the file that keeps answers, "none" for none (default: that of the command, `$PENCHANT_CACHE` or one in
-    the user's cache directory). With `on` Ray does it: "ray" (here), "auto" or an address; by so many `workers`
-    (default: as many as fit), each with `cpus` and `gpus`. How far it is shows on standard error, on a terminal as
-    bars, elsewhere as a line now and then, unless `progress` is False; notes on what must be known show in any case.
-
+    `study` is a study file, the keys of one as a mapping, a probe or a list of probes. Tables can stand where it names
+    files, and are copied into `out`; models from `load` can stand where it names models. `models` replace those of the
+    study, `probe` names the probes to keep, `data` are directories to search first for data files. `resume` goes on
+    with what is in `out`, `rerun` also measures again what has changed since; `limit` makes a pilot of so many items a
+    probe. `dtype` and `device` are those of `load`; `cache` is the file that keeps answers, "none" for none. `on` has
+    Ray do the work: "ray" (here), "auto" or an address, by so many `workers`, each with `cpus` and `gpus`.
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
-    places = [Path(place) for place in _names(() if data is None else data, "data")]
-    chosen = _chosen(models)
-    if isinstance(study, Mapping):
-        asked_for, probes = _of_mapping(study, chosen, limit)
-    else:
-        asked_for, probes = read_study(study, models=chosen, limit=limit)
-        places.append(Path(study).parent)
-    with _shown(progress) as (doing, bar):
-        how = Run.of_study(
+    require_batch(batch_tokens, "run()")
+    with _shown(progress) as shown:
+        how = Run(
             resume=resume or rerun,
             rerun=rerun,
             cache=chosen_path(cache),
-            base=[*places, Path()],
+            batch_tokens=batch_tokens,
+            base=[Path(place) for place in _names(() if data is None else data, "data")],
             place=_place(on, workers, cpus, gpus),
-            say=doing,
-            warn=lambda text: say(f"note: {text}"),
-            bars=bar,
+            **shown,
         )
-        with _interrupted_told():
-            outcome = run_study(asked_for, probes, out, how)
-    _write_report(outcome, out, Path(out) / "report.html")
-    return outcome
+        return _run(study, Path(out), how, models=models, only=probe, limit=limit, dtype=dtype, device=device)
 
 
-def _chosen(models: Sequence[str] | None) -> list[str] | None:
-    chosen = None if models is None else [str(name) for name in _names(models, "models")]
+def _run(study: Asked, out: Path, how: Run, *, models: Any, only: Any, dtype: str | None, **settings: Any) -> Outcome:
+    file = Path(study) if isinstance(study, str | Path) else None
+    described = InPython() if isinstance(study, str | Path) else InPython.of(study, out)
+    chosen = None if models is None else described.specs(models)
     if chosen == []:
         raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
-    return chosen
+    kept = None if only is None else [str(name) for name in _names(only, "probe")]
+    settings |= {"models": chosen, "only": kept, "dtype": described.dtype(dtype)}
+    asked_for, probes = read_study(file, **settings) if file else described.read(**settings)
+    how = replace(how, base=[*how.base, *([file.parent] if file else []), Path(), out], models=described.models)
+    with _interrupted_told(), described.tables_in(out):
+        outcome = run_study(asked_for, probes, out, how)
+    _write_report(outcome, out, out / "report.html")
+    return outcome
 
 
 @contextmanager
@@ -144,13 +146,14 @@ def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place
 
 
 @contextmanager
-def _shown(progress: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], Progress]]]:
+def _shown(progress: bool) -> Iterator[dict[str, Any]]:
+    """Yield the options of a run that show how far it is and what the user must know."""
+    warn = {"warn": lambda text: say(f"note: {text}")}
     if not progress:
-        silent = Run.of_study()
-        yield silent.say, silent.bars
+        yield warn
         return
     with bars() as bar:
-        yield say if sys.stderr.isatty() else Run.of_study().say, bar
+        yield warn | {"bars": bar} | ({"say": say} if sys.stderr.isatty() else {})
 
 
 def _names(given: Any, where: str) -> list[str | Path]:
@@ -163,22 +166,11 @@ def _names(given: Any, where: str) -> list[str | Path]:
     return list(names)
 
 
-def _of_mapping(study: Mapping[str, Any], models: list[str] | None, limit: int | None) -> tuple[Study, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "study.yaml"
-        try:
-            file.write_text(dumped(as_yaml(study)), "utf-8")
-        except RecursionError:
-            raise StudyError("holds what it is part of", where="study", hint="give keys, lists and values") from None
-        except yaml.YAMLError as error:
-            told = f"{kind(error.args[-1])} has no place in a study, which names models and files"
-            hint = "a probe of its own takes tables, as in penchant.MinimalPairs(TABLE).run(MODEL)"
-            raise StudyError(told, where="study", hint=hint) from None
-        try:
-            return read_study(file, models=models, limit=limit)
-        except StudyError as error:
-            where = re.sub(rf"{re.escape(str(file))}(, line \d+)?", "study", error.where)
-            raise StudyError(error.message, where=where, hint=error.hint) from None
+@asked
+@_told
+def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
+    """Read the results in a directory, of a study or of what `Result.save` wrote. Raises StudyError."""
+    return read_outcome(directory, trust_edited=trust_edited)
 
 
 @asked

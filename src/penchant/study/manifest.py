@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from penchant._version import __version__
-from penchant.errors import DataError, StudyError, in_words
+from penchant.errors import KEPT, DataError, StudyError, in_words
 from penchant.files import write_json
 from penchant.report.sections import RunFacts, UnitFacts
 from penchant.study.manifest_records import (
@@ -31,6 +31,8 @@ from penchant.tables.yaml_file import dumped
 from penchant.text_io import read_text
 
 FILE = "manifest.json"
+TABLES = f"{KEPT}tables"
+"""The folder of a result directory with the tables that were given in Python."""
 TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
 _CHECKSUM = "sha256"
 _MOST_FILES = 6

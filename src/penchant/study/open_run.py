@@ -12,7 +12,7 @@ from penchant.errors import StudyError
 from penchant.files import holding, occupied
 from penchant.instruments.base import Probe
 from penchant.study.changes import Change, asked_otherwise, difference
-from penchant.study.manifest import FILE, AskedRecord, Manifest, now, read_manifest
+from penchant.study.manifest import FILE, TABLES, AskedRecord, Manifest, now, read_manifest
 from penchant.study.manifest_records import AsideRecord, AttemptRecord
 from penchant.study.preparation import trained_files
 from penchant.study.study_file import Study
@@ -69,7 +69,7 @@ def begun(
         study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
     )
     if not path.exists():
-        if folder.exists() and any(folder.iterdir()):
+        if folder.exists() and any(each.name != TABLES for each in folder.iterdir()):
             raise _not_empty(folder)
         return Begun(Manifest.new(asked))
     if not resume:

@@ -14,13 +14,13 @@ import polars as pl
 
 from penchant.call_checks import Named, unknown_attribute
 from penchant.engine.scoring_methods import METHODS
-from penchant.errors import DataError, StudyError, shortened
+from penchant.errors import DataError, MethodError, StudyError, shortened
 from penchant.instruments.base import require_comparable
 from penchant.instruments.probe_fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.plurals import counted
-from penchant.records import SETTINGS, Estimate, with_nan
+from penchant.records import SETTINGS, SIDES, Estimate, with_nan
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
@@ -54,6 +54,12 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     page: Path | None = None
     _in_memory: ClassVar[str] = "name the directory that the study was written to"
+
+    def __post_init__(self) -> None:
+        manifests: object = self.manifests
+        if isinstance(manifests, str | Path):
+            told = "is made by run() and open()"
+            raise MethodError(told, where="Outcome()", hint=f"penchant.open({str(manifests)!r}) reads a study")
 
     def __repr__(self) -> str:
         number = counted(len(self.results), "results")
@@ -133,8 +139,7 @@ class Outcome:
     def _renamed(self, comparison: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
         cited = [result.signature["model"] for result in self.results.values()]
         shown = {name: labels.get(name, name) for name in cited}
-        pairs = {f"{a} − {b}": f"{shown[a]} − {shown[b]}" for a, b in product(shown, shown)}
-        return comparison.with_columns(pl.col("comparison").replace(pairs)) if labels else comparison
+        return comparison.with_columns(pl.col(SIDES).replace(shown)) if labels else comparison
 
 
 def _printed(result: Result, labels: Mapping[str, str]) -> Result:

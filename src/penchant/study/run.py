@@ -47,7 +47,7 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
     longer names are kept apart. Raises StudyError when `out` holds something else, or when data, text, a model or a
     result changed since; with `rerun`, what changed is measured again.
     """
-    run = run or Run.of_study()
+    run = run or Run()
     folder = Path(out)
     with pinned(hub_commits(folder) if run.resume and not run.rerun else {}) as commits:
         return _run(study, probes, folder, run, commits)
@@ -197,7 +197,7 @@ class _Running:
         """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
         self.run.say(f"{spec}: loading")
         release()
-        model = read_model(
+        model = self.run.models.get(spec) or read_model(
             self._place(self.prepared.models.get(spec, spec)),
             dtype=self.study.dtype,
             device=self.study.device,
@@ -235,7 +235,7 @@ class _Running:
         if self.elsewhere is not None and isinstance(model, LanguageModel):
             run.backend = self.elsewhere.backend(model, self._place(self.prepared.models.get(spec, spec)), self.study)
         began = time.perf_counter()
-        result = probe.run(model, run)
+        result = probe.run_as(model, run)
         self._require_same(place, self.probes[number], model)
         directory = f"{place}/{self._free(place, model.name)}"
         files = result.save(self.folder / directory)

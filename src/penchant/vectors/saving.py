@@ -1,4 +1,4 @@
-"""Save word vectors in word2vec's formats, which gensim and `static.load_vectors` read back bit by bit."""
+"""Save word vectors in word2vec's formats, which gensim and `static.read_vectors` read back bit by bit."""
 
 from __future__ import annotations
 

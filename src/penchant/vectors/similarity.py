@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import missing_package
-from penchant.vectors.static import StaticVectors, load_vectors
+from penchant.vectors.static import StaticVectors, read_vectors
 from penchant.vectors.token_file import Trained
 
 FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
@@ -40,7 +40,7 @@ def similarity_tests(vectors: Trained | StaticVectors | str | Path) -> list[Simi
         from gensim.test.utils import datapath
     except ImportError as error:
         raise missing_package("gensim", "vectors", error) from error
-    loaded = load_vectors(vectors) if isinstance(vectors, str | Path) else vectors
+    loaded = read_vectors(vectors) if isinstance(vectors, str | Path) else vectors
     index: dict[str, int] = {}
     for number, word in enumerate(loaded.words):
         index.setdefault(word.upper(), number)

@@ -57,6 +57,7 @@ class StaticVectors:
     duplicates: int = 0
     kind: Literal["static"] = "static"
     broken: tuple[str, ...] = ()
+    spec: str = ""
     spelling: Spelled = field(init=False)
     """The spelling that the file has of a word: as it is written, else a canonically equivalent one, else None."""
 
@@ -101,7 +102,7 @@ def looks_like_vectors(path: str | Path) -> bool:
     return file.suffix.lower() in SUFFIXES and is_file(file)
 
 
-def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
+def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
     """Read a file of word vectors. `vocabulary` is for `.npy` files: one word per line, in the order of the rows.
 
     Without it, the file of the same name with the suffix .vocab or .txt is read. Raises ModelError with the place of a

@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Estimate, Result
+from penchant.records import SIDES, Estimate, Result, pair_of
 from penchant.report.tables import models
 
-OWN = frozenset({*Estimate("", 0, 0).row(), "signature", "comparison"} - {"measure"})
+OWN = frozenset({*Estimate("", 0, 0).row(), "signature", *SIDES} - {"measure"})
 """The columns of a row that do not name what it is an estimate of."""
 
 
@@ -58,7 +58,7 @@ class Line:
     @property
     def model(self) -> str:
         """The model, or two models that are compared."""
-        return self.source.model or str(self.row["comparison"])
+        return self.source.model or pair_of(self.row)
 
     def at(self, **levels: object) -> Line | None:
         """Return the row of the same source at the same levels except these, if there is one; a level may be a tuple of
@@ -99,7 +99,7 @@ class Source:
         return {self._key(line.row): line for line in self.lines}
 
     def _key(self, levels: Mapping[str, Any], row: Mapping[str, Any] | None = None) -> tuple[object, ...]:
-        return ((row or levels).get("comparison"), *(levels[name] for name in self.names))
+        return (*((row or levels).get(side) for side in SIDES), *(levels[name] for name in self.names))
 
     def find(self, levels: Mapping[str, Any], row: Mapping[str, Any]) -> Line | None:
         """Return the row at some levels, of the same comparison as another row."""
@@ -141,7 +141,7 @@ def together(found: Iterable[Source], at: At) -> Iterator[Line]:
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):
-            key = line.row.get("comparison"), *(line.row[name] for name in source.names)
+            key = (*(line.row.get(side) for side in SIDES), *(line.row[name] for name in source.names))
             groups.setdefault(key, []).append(line)
     for lines in groups.values():
         yield from lines

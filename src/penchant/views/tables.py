@@ -11,7 +11,7 @@ from penchant.report.tables import DECIDES, Cell, Number, P, Row, Table, estimat
 from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
-HEADS = {"holm": "p (Holm)", "comparison": "difference"}
+HEADS = {"holm": "p (Holm)", "pair": "difference"}
 """Heads of columns that are the same everywhere and are not their key."""
 
 
@@ -37,7 +37,7 @@ def model() -> Column:
 
 def pair() -> Column:
     """Return the column of the two models compared."""
-    return Column("comparison", lambda line: line.model)
+    return Column("pair", lambda line: line.model)
 
 
 def count(key: str = "n", **levels: object) -> Column:

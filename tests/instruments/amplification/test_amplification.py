@@ -50,6 +50,7 @@ from penchant.instruments.amplification.instrument import AMPLIFICATION
 from penchant.instruments.amplification.probe import Amplification, texts_of
 from penchant.instruments.amplification.views import MOST, by_word, furthest, verdict
 from penchant.instruments.comparison import difference
+from penchant.instruments.run_options import Run
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.templates import SD, SHARE
 from penchant.views.rows import At, sources
@@ -206,8 +207,8 @@ def test_the_prior_is_the_same_for_group_words_of_as_many_pieces(zoo: Zoo, folde
 
 def test_each_distinct_input_is_read_once(zoo: Zoo, folder: Path) -> None:
     """The word that is asked about is masked, so words of as many pieces share an input."""
-    run = pc.Run()
-    probe(folder).run(zoo("bert"), run)
+    run = Run()
+    probe(folder).run_as(pc.load(zoo("bert")), run)
     assert run.counts.reads == 2 * 5 * 2 * 5
     assert run.counts.forward < run.counts.reads / 2
 
@@ -566,7 +567,7 @@ def test_slopes_of_two_models_differ_by_what_their_tables_say() -> None:
     row = found.filter(measure=STEEPER, kind="all").row(0, named=True)
     assert row["value"] == pytest.approx(slopes[0] - slopes[1])
     assert row["low"] > 0 and row["p"] < 0.05
-    assert row["comparison"] == "a − b" and "text:a.txt − b.txt" in row["signature"]
+    assert (row["first"], row["second"]) == ("a", "b") and "text:a.txt − b.txt" in row["signature"]
     further = found.filter(measure=difference(SHIFT), kind="all").row(0, named=True)
     gaps = [dict(r.summary.filter(measure=GAP).select("word", "value").iter_rows()) for r in (a, b)]
     assert further["value"] == pytest.approx(fmean(gaps[0][word] - gaps[1][word] for word in gaps[0]))

@@ -79,7 +79,7 @@ def probe(name: str, folder: Path, **parameters: Any) -> Any:
 
 def models(name: str, folder: Path, zoo: Zoo) -> list[Any]:
     if name == "weat":
-        return [pc.load(folder / "one.txt"), pc.load(folder / "two.txt")]
+        return [pc.load_vectors(folder / "one.txt"), pc.load_vectors(folder / "two.txt")]
     return [pc.load(zoo("bert")), pc.load(zoo("bert-cased" if name == "logprob-bias" else "gpt2"))]
 
 
@@ -96,8 +96,9 @@ def test_two_models(zoo: Zoo, folder: Path, name: str) -> None:
     np.testing.assert_allclose(found["value"], ours["value"] - theirs["value"], atol=1e-9)
     assert (found["low"] < found["value"]).all() and (found["value"] < found["high"]).all()
     assert set(found["measure"]) == {"difference of effect sizes"}
-    assert found["comparison"][0] == f"{a.signature['model']} − {b.signature['model']}"
-    assert {Signature.parse(text)["model"] for text in found["signature"]} == {found["comparison"][0]}
+    names = a.signature["model"], b.signature["model"]
+    assert found.select("first", "second").unique().rows() == [names]
+    assert {Signature.parse(text)["model"] for text in found["signature"]} == {" − ".join(names)}
     swapped = pc.compare(b, a)
     np.testing.assert_allclose(swapped.select("value", "low", "high"), -found.select("value", "high", "low").to_numpy())
     same = pc.compare(a, a)
@@ -187,7 +188,8 @@ def test_a_model_that_lacks_a_word_has_other_items(folder: Path, tmp_path: Path)
     text = (folder / "two.txt").read_text()
     (tmp_path / "three.txt").write_text(text.replace("horse", "house"))
     a, b = (
-        probe("weat", folder, max_missing=0.5).run(pc.load(p)) for p in (folder / "two.txt", tmp_path / "three.txt")
+        probe("weat", folder, max_missing=0.5).run(pc.load_vectors(file))
+        for file in (folder / "two.txt", tmp_path / "three.txt")
     )
     with pytest.raises(StudyError, match="they hold different items"):
         pc.compare(a, b)
@@ -195,7 +197,7 @@ def test_a_model_that_lacks_a_word_has_other_items(folder: Path, tmp_path: Path)
 
 def test_without_an_effect_size_there_is_no_difference(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_text("word 1 2\n")
-    none = probe("weat", folder).run(pc.load(tmp_path / "none.txt"))
+    none = probe("weat", folder).run(pc.load_vectors(tmp_path / "none.txt"))
     (found,) = pc.compare(none, none).to_dicts()
     assert (math.isnan(found["value"]), found["note"][:29]) == (True, "3 of 3 words of x are missing")
 
@@ -255,7 +257,7 @@ def places(folder: Path, zoo: Zoo) -> list[Path]:
 
 def run(study: Path, out: Path, **options: Any) -> Outcome:
     spec, probes = read_study(study)
-    return run_study(spec, probes, out, Run.of_study(base=[study.parent], **options))
+    return run_study(spec, probes, out, Run(base=[study.parent], **options))
 
 
 @pytest.fixture
@@ -287,7 +289,7 @@ def test_each_probe_of_a_study_reads_the_models_that_fit(
         assert [part.rsplit(" ", 1)[1] for part in models.split(", ")] == expected
         assert ("static word vectors" in reads) == ("(static)" not in expected)
     assert list(found.comparisons) == ["seat", "ceat"]
-    assert found.comparisons["seat"]["comparison"].n_unique() == 3
+    assert len(found.comparisons["seat"].select("first", "second").unique()) == 3
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert manifest["status"] == "finished"
     units = {(unit["probe"], unit["spec"]): unit for unit in manifest["units"]}

@@ -27,6 +27,7 @@ from penchant.errors import DataError, MethodError
 from penchant.instruments.associations import ceat as ceat_module
 from penchant.instruments.associations.estimates import Cell
 from penchant.instruments.associations.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
+from penchant.instruments.run_options import Run
 from penchant.wording.phrases import in_words, read_notes
 
 Zoo = Callable[[str], Path]
@@ -203,8 +204,8 @@ def test_the_whole_equals_loops_over_plain_transformers(
     """To 2e-3 with the model's own vectors, for they are stored in float16 of 11 bits; to 1e-6 with the stored ones."""
     lm = brute.language_model(zoo(name))
     segments: list[int | str] = [5, 6, "all"]
-    run = pc.Run(tmp_path / "cache.sqlite")
-    found = ceat(data, sampling=[sampling], samples=[6, 60], segments=segments, layers=(1, -1)).run(lm, run)
+    run = Run(tmp_path / "cache.sqlite")
+    found = ceat(data, sampling=[sampling], samples=[6, 60], segments=segments, layers=(1, -1)).run_as(lm, run)
     store = VectorStore(tmp_path / "cache.vectors", space(lm, (1, -1), "mean"))
     for segment in segments:
         length = segment if isinstance(segment, int) else None
@@ -547,20 +548,20 @@ def test_sentences_are_run_once_for_all_layers_and_samples_and_never_again(
     """But another model has vectors of its own: one cache for two is a known defect."""
     lm = brute.language_model(zoo("bert"))
     done: list[float] = []
-    run = pc.Run(tmp_path / "c.sqlite", progress=lambda n, total: done.append(n / total))
-    first = ceat(data, samples=[5, 8], layers=(0, 1, -1)).run(lm, run)
+    run = Run(tmp_path / "c.sqlite", progress=lambda n, total: done.append(n / total))
+    first = ceat(data, samples=[5, 8], layers=(0, 1, -1)).run_as(lm, run)
     assert run.counts.forward == len(texts(8))
     assert sum(done) == pytest.approx(1)
-    run = pc.Run(tmp_path / "c.sqlite", progress=lambda n, total: done.append(n / total))
-    again = ceat(data, samples=[5, 8], layers=(0, 1, -1)).run(lm, run)
+    run = Run(tmp_path / "c.sqlite", progress=lambda n, total: done.append(n / total))
+    again = ceat(data, samples=[5, 8], layers=(0, 1, -1)).run_as(lm, run)
     assert run.counts.forward == 0
     assert sum(done) == pytest.approx(2)
     assert again.summary.equals(first.summary)
-    run = pc.Run(tmp_path / "c.sqlite")
-    ceat(data, samples=[10], layers=(0, 1, -1)).run(lm, run)
+    run = Run(tmp_path / "c.sqlite")
+    ceat(data, samples=[10], layers=(0, 1, -1)).run_as(lm, run)
     assert run.counts.forward == len({place[0] for place in new_places()})
-    other = pc.Run(tmp_path / "c.sqlite")
-    ceat(data, samples=[5], layers=(0, 1, -1)).run(brute.language_model(zoo("bert-cased")), other)
+    other = Run(tmp_path / "c.sqlite")
+    ceat(data, samples=[5], layers=(0, 1, -1)).run_as(brute.language_model(zoo("bert-cased")), other)
     assert other.counts.forward == len(texts(5))
 
 
@@ -575,18 +576,18 @@ def test_a_stop_loses_a_chunk_at_most(zoo: Zoo, data: Path, tmp_path: Path, monk
     total = len(texts(8))
     done = 0.0
 
-    def stop(n: float, of: int) -> None:
+    def stop(n: float, of: float) -> None:
         nonlocal done
         done += n
         if done > 35:
             raise KeyboardInterrupt
 
-    broken = pc.Run(tmp_path / "c.sqlite", progress=stop)
+    broken = Run(tmp_path / "c.sqlite", progress=stop)
     with pytest.raises(KeyboardInterrupt):
-        ceat(data, samples=[8]).run(lm, broken)
+        ceat(data, samples=[8]).run_as(lm, broken)
     assert 0 < broken.counts.forward < total
-    rest = pc.Run(tmp_path / "c.sqlite")
-    found = ceat(data, samples=[8]).run(lm, rest)
+    rest = Run(tmp_path / "c.sqlite")
+    found = ceat(data, samples=[8]).run_as(lm, rest)
     assert total <= broken.counts.forward + rest.counts.forward <= total + 12
     assert rest.counts.forward < total - 15
     plain = ceat(data, samples=[8]).run(lm)
@@ -597,7 +598,7 @@ def test_a_stop_loses_a_chunk_at_most(zoo: Zoo, data: Path, tmp_path: Path, monk
 def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: Path, size: int) -> None:
     """A known defect: padding that moves a vector. What moves here is the last bit of float16."""
     lm = brute.language_model(zoo("gpt2"))
-    one, other = (ceat(data).run(lm, pc.Run(batch_tokens=n)).summary for n in (None, size))
+    one, other = (ceat(data).run_as(lm, Run(batch_tokens=n)).summary for n in (None, size))
     assert_frame_equal(one.drop("notes"), other.drop("notes"), abs_tol=2e-3)  # which have numbers unrounded
     codes = [[note.code for text in each["notes"] for note in read_notes(text)] for each in (one, other)]
     assert codes[0] == codes[1]

@@ -27,6 +27,7 @@ from penchant.errors import DataError, MethodError, ModelError
 from penchant.instruments.associations.estimates import Stimuli, together
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.logprob_estimates import bias_estimates
+from penchant.instruments.run_options import Run
 from penchant.records import Signature
 from penchant.report.finding import told
 from penchant.stats.hypothesis_tests import with_holm
@@ -450,10 +451,10 @@ def test_bangla_with_a_suffix_behind_the_slot(zoo: Zoo, tmp_path: Path) -> None:
 
 def test_two_models_share_no_answers(zoo: Zoo, data: str, tmp_path: Path, measured: pc.Result) -> None:
     """A known defect: one cache for both."""
-    bias(data).run(plain.language_model(zoo("bert-cased")), pc.Run(tmp_path / "shared.sqlite"))
-    after, alone = (pc.Run(tmp_path / name) for name in ("shared.sqlite", "own.sqlite"))
-    found = bias(data).run(plain.language_model(zoo("bert")), after)
-    bias(data).run(plain.language_model(zoo("bert")), alone)
+    bias(data).run_as(plain.language_model(zoo("bert-cased")), Run(tmp_path / "shared.sqlite"))
+    after, alone = (Run(tmp_path / name) for name in ("shared.sqlite", "own.sqlite"))
+    found = bias(data).run_as(plain.language_model(zoo("bert")), after)
+    bias(data).run_as(plain.language_model(zoo("bert")), alone)
     assert after.counts.as_dict() == alone.counts.as_dict()
     np.testing.assert_allclose(found.items["fill"], measured.items["fill"], atol=1e-5)
 
@@ -488,14 +489,14 @@ def large(tmp_path: Path) -> str:
 def test_what_sentences_share_is_run_once(zoo: Zoo, large: str, tmp_path: Path) -> None:
     lm = plain.language_model(zoo("bert"))
     done: list[float] = []
-    run = pc.Run(tmp_path / "cache.sqlite", progress=lambda n, total: done.append(n / total))
-    found = bias(large, resamples=100).run(lm, run)
+    run = Run(tmp_path / "cache.sqlite", progress=lambda n, total: done.append(n / total))
+    found = bias(large, resamples=100).run_as(lm, run)
     assert len(found.items) == 3600
     assert run.counts.reads == 7200
     assert run.counts.forward <= run.counts.reads / 4
     assert sum(done) == pytest.approx(1)
-    again = pc.Run(tmp_path / "cache.sqlite", batch_tokens=300)
-    second = bias(large, resamples=100).run(lm, again)
+    again = Run(tmp_path / "cache.sqlite", batch_tokens=300)
+    second = bias(large, resamples=100).run_as(lm, again)
     assert again.counts.forward == 0
     assert second.summary.equals(found.summary)
 
@@ -504,7 +505,7 @@ def test_what_sentences_share_is_run_once(zoo: Zoo, large: str, tmp_path: Path) 
 def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: str, measured: pc.Result) -> None:
     """A known defect: padding that moves a score."""
     for size in (1, 60):
-        found = bias(data).run(plain.language_model(zoo("bert")), pc.Run(batch_tokens=size))
+        found = bias(data).run_as(plain.language_model(zoo("bert")), Run(batch_tokens=size))
         np.testing.assert_allclose(found.items["corrected"], measured.items["corrected"], atol=1e-4)
         np.testing.assert_allclose(found.summary["value"], measured.summary["value"], atol=1e-3)
 

@@ -24,6 +24,7 @@ from brute_associations import row, rows, write_set
 from builders import write, write_vectors
 from paths import bundled, package_file
 from penchant.errors import DataError, MethodError, ModelError
+from penchant.instruments.run_options import Run
 from penchant.records import Signature
 
 Zoo = Callable[[str], Path]
@@ -43,7 +44,7 @@ def glove(tmp_path_factory: pytest.TempPathFactory) -> tuple[pc.StaticVectors, K
     folder = tmp_path_factory.mktemp("glove")
     (folder / "glove.npy").symlink_to(array)
     (folder / "glove.vocab").write_text("\n".join(words) + "\n", "utf-8")
-    ours = pc.load(folder / "glove.npy")
+    ours = pc.load_vectors(folder / "glove.npy")
     assert isinstance(ours, pc.StaticVectors)
     theirs = KeyedVectors(50)
     wanted = {word.lower() for name in CLASSIC for part in classic(name).values() for word in part}
@@ -173,7 +174,7 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> pc.StaticVectors:
 
 
 def static(path: Path, vectors: Mapping[str, Iterable[float]]) -> pc.StaticVectors:
-    model = pc.load(write_vectors(path, vectors))
+    model = pc.load_vectors(write_vectors(path, vectors))
     assert isinstance(model, pc.StaticVectors)
     return model
 
@@ -333,14 +334,14 @@ def test_categories_that_are_asked_for(vectors: pc.StaticVectors, tmp_path: Path
 
 def test_progress_comes_to_the_number_of_categories(vectors: pc.StaticVectors, tmp_path: Path) -> None:
     data = write_set(tmp_path, LISTS, {"one": "x y a b", "two": "a b x y"})
-    done: list[tuple[float, int]] = []
-    pc.WEAT(data=data, resamples=100).run(vectors, pc.Run(progress=lambda n, total: done.append((n, total))))
+    done: list[tuple[float, float]] = []
+    pc.WEAT(data=data, resamples=100).run_as(vectors, Run(progress=lambda n, total: done.append((n, total))))
     assert done == [(1, 2), (1, 2)]
 
 
 def test_words_stand_as_they_are_where_the_vocabulary_has_capitals(tmp_path: Path) -> None:
     data = write_set(tmp_path / "set", {"x": ["May"], "y": ["x"], "a": ["a"], "b": ["b"]}, {"C": "x y a b"})
-    model = pc.load(write(tmp_path / "cased.txt", "May 1 0\nmay 0 1\nx 1 2\na 3 1\nb 1 3\n"))
+    model = pc.load_vectors(write(tmp_path / "cased.txt", "May 1 0\nmay 0 1\nx 1 2\na 3 1\nb 1 3\n"))
     cases: dict[Literal["auto", "lower"], tuple[str, float]] = {
         "auto": ("keep", 2 / math.sqrt(10)),
         "lower": ("lower", -2 / math.sqrt(10)),
@@ -405,8 +406,8 @@ def pooled(directory: Path, text: str, pooling: str, layer: int, *, causal: bool
 def test_sentences_equal_plain_transformers(zoo: Zoo, tmp_path: Path, name: str, poolings: Sequence[str]) -> None:
     lm = brute.language_model(zoo(name))
     for pooling in poolings:
-        run = pc.Run(batch_tokens=None if pooling == "mean" else 20)
-        found = seat(tmp_path, layers=(0, 1, -1), pooling=pooling).run(lm, run)
+        run = Run(batch_tokens=None if pooling == "mean" else 20)
+        found = seat(tmp_path, layers=(0, 1, -1), pooling=pooling).run_as(lm, run)
         # All layers come from one pass over each sentence.
         assert run.counts.forward == sum(len(sentences(side)) for side in "xyab") == 17
         for layer in (0, 1, -1):
@@ -497,7 +498,7 @@ def test_lists_of_the_same_name_in_two_sets_keep_their_sentences(zoo: Zoo, tmp_p
 def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, tmp_path: Path, name: str) -> None:
     """A known defect: padding that takes part in the mean."""
     lm = brute.language_model(zoo(name))
-    one, many = (seat(tmp_path).run(lm, pc.Run(batch_tokens=size)).summary["value"].to_list() for size in (1, 4096))
+    one, many = (seat(tmp_path).run_as(lm, Run(batch_tokens=size)).summary["value"].to_list() for size in (1, 4096))
     assert one == pytest.approx(many, abs=1e-4)
 
 

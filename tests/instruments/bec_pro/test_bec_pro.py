@@ -24,6 +24,7 @@ from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN
 from penchant.instruments.bec_pro.instrument import BEC_PRO
 from penchant.instruments.bec_pro.probe import BecPro
 from penchant.instruments.comparison import difference
+from penchant.instruments.run_options import Run
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.templates import SD, SHARE
@@ -162,8 +163,8 @@ def test_causal_models_are_refused_in_one_line(zoo: Zoo, tmp_path: Path) -> None
 
 def test_what_several_rows_ask_is_read_once(zoo: Zoo, tmp_path: Path) -> None:
     """The two last rows differ in the person alone, which is masked."""
-    run = pc.Run()
-    BecPro(data=str(write(tmp_path)), resamples=100).run(pc.load(zoo("bert-cased")), run)
+    run = Run()
+    BecPro(data=str(write(tmp_path)), resamples=100).run_as(pc.load(zoo("bert-cased")), run)
     rows = BecPro(data=str(tmp_path / "t.tsv")).asked()
     _, tokenizer = brute.load(zoo("bert-cased"))
     pieces = {row.person: len(brute.span_positions(tokenizer, row.sentence, row.at)) for row in rows}
@@ -283,7 +284,7 @@ def test_models_are_compared_sentence_by_sentence() -> None:
     first, second = drawn(4, {"women": 0.6, "men": -0.3}), drawn(5, {"women": 0.1, "men": -0.3})
     rows = BEC_PRO.compare(result(first), result(second, "other"))
     row = one(rows, difference(GAP), group="women")
-    assert row["comparison"] == "m − other" and row["low"] < 0.5 < row["high"] and row["p_holm"] < 0.01
+    assert (row["first"], row["second"]) == ("m", "other") and row["low"] < 0.5 < row["high"] and row["p_holm"] < 0.01
     same = BEC_PRO.compare(result(first), result(first, "other"))
     assert set(same["value"]) == {0.0} and one(same, difference(BETWEEN), group="women − men")["note"]
 

@@ -31,6 +31,7 @@ from penchant.instruments.cloze.data import RESERVED
 from penchant.instruments.cloze.estimates import LEFT_OUT, Moves, _changes, cloze_cautions, measured
 from penchant.instruments.cloze.instrument import CLOZE
 from penchant.instruments.cloze.rater_agreement import KNOWN
+from penchant.instruments.run_options import Run
 from penchant.records import Signature, with_nan
 from penchant.report.latex import latex_table
 from penchant.report.tables import untold
@@ -442,7 +443,7 @@ def test_methods_that_do_not_fit(zoo: Zoo, tmp_path: Path) -> None:
             cloze(data, method=method).run(headless)
     (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
     with pytest.raises(ModelError, match="word vectors"):
-        cloze(data).run(pc.load(tmp_path / "v.txt"))
+        cloze(data).run(pc.load_vectors(tmp_path / "v.txt"))
 
 
 def test_a_model_without_a_beginning_token(zoo: Zoo, tmp_path: Path) -> None:
@@ -654,10 +655,10 @@ def test_progress_is_over_what_is_asked_and_answers_are_kept(
     zoo: Zoo, tmp_path: Path, lexicon: dict[str, float], name: str, total: int
 ) -> None:
     place = write_set(tmp_path / "set", PLAIN, lexicon=lexicon, candidates=CANDIDATES)
-    done: list[tuple[float, int]] = []
-    first = pc.Run(cache=tmp_path / "c", progress=lambda share, whole: done.append((share, whole)))
-    again = pc.Run(cache=tmp_path / "c", batch_tokens=7)
-    found = [cloze(place).run(language_model(zoo(name)), run) for run in (first, again)]
+    done: list[tuple[float, float]] = []
+    first = Run(cache=tmp_path / "c", progress=lambda share, whole: done.append((share, whole)))
+    again = Run(cache=tmp_path / "c", batch_tokens=7)
+    found = [cloze(place).run_as(language_model(zoo(name)), run) for run in (first, again)]
     assert first.counts.forward > 0
     assert (again.counts.forward, again.counts.cached) == (0, first.counts.inputs)
     assert done[-1][0] == pytest.approx(total) and {whole for _, whole in done} == {total}
@@ -1114,7 +1115,7 @@ class TestComparison:
                 assert row["value"] == pytest.approx(sign * part.mean())
                 assert row["n"] == len(part)
                 assert row["low"] <= row["value"] <= row["high"]
-                assert row["comparison"] == "a − b"
+                assert (row["first"], row["second"]) == ("a", "b")
                 assert row["test"] == "t test over sentences"
                 if group != "all":
                     assert row["p"] == pytest.approx(stats.ttest_1samp(part, 0).pvalue)

@@ -229,4 +229,4 @@ def test_models_are_compared_template_by_template() -> None:
     first, second = result(planted(FILLS)), result(planted([FILLS[1]] * 3), "other")
     rows = DISCO.compare(first, second)
     assert rows["measure"].to_list() == [difference(DIFFERENT)] and rows["value"][0] == pytest.approx(4 / 3)
-    assert rows["comparison"][0] == "m − other"
+    assert (rows["first"][0], rows["second"][0]) == ("m", "other")

@@ -342,7 +342,9 @@ def test_ranks_stay_open_where_no_difference_is_told() -> None:
     """Three differences of a set are a family: .02 alone is .04 of the two smaller ones left, .03 is .09 of three."""
 
     def row(pair: str, low: float, high: float, name: str) -> dict[str, object]:
-        own = {"comparison": pair, "dataset": name, "normalise": "none", "scope": "overall", "split": "all"}
+        first, second = pair.split(" − ")
+        own = {"first": first, "second": second, "dataset": name, "normalise": "none"}
+        own |= {"scope": "overall", "split": "all"}
         own["signature"] = f"{pair} {name}"
         p = {(0.1, 0.3): 0.01, (0.2, 0.4): 0.02, (0.1, 0.2): 0.02, (0.02, 0.4): 0.03}.get((low, high), 0.5)
         p = 0.01 if high < 0 else p

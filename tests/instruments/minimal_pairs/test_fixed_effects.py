@@ -52,7 +52,7 @@ def rows(frame: pl.DataFrame, measure: str) -> dict[str, Any]:
 
 def test_both_answers_stand_beside_each_other() -> None:
     both = models()
-    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     sampled = rows(compared.filter(scope="overall"), "accuracy difference")
     fixed = rows(compared, "accuracy difference, paradigms as they are")
     assert sampled["value"] == fixed["value"] == pytest.approx((24 - 5) / 72) and fixed["n"] == 72
@@ -105,7 +105,7 @@ def test_one_or_many_paradigms_have_one_answer(paradigms: int) -> None:
     right = {f"p{n}": draw.integers(0, 2, 12).tolist() for n in range(paradigms)}
     other = {f"p{n}": draw.integers(0, 2, 12).tolist() for n in range(paradigms)}
     both = [result("m1", right, judged=18), result("m2", other, judged=18)]
-    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     for frame in (both[0].summary, compared):
         assert not frame["measure"].str.contains("as they are").any() and "as they are" not in frame["scope"]
     assert not any("or these paradigms" in text for text in SECTION.finding(both, compared))
@@ -125,7 +125,7 @@ def test_bias_types_too() -> None:
 
 def test_on_fair_and_original_pairs() -> None:
     both = models(data="fair")
-    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     told = FAIR_PAIRS.section.finding(both, compared)
     assert told[0].startswith("On the fair pairs, for these paradigms, m1 is above m2: m1 − m2 +26.4")
     assert told[1].startswith("On the fair pairs, for paradigms like these 4, m1 and m2 cannot be told apart")

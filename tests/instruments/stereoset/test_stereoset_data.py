@@ -20,10 +20,11 @@ import torch
 import brute
 from paths import SHARED, needs_shared
 from penchant.errors import DataError
-from penchant.instruments.base import Run
+from penchant.instruments.run_options import Run
 from penchant.instruments.stereoset.data import ROLES, fill_of, read_stereoset
 from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.settings import Name
+from penchant.models.load import load
 from stereoset_clusters import INTER, INTRA, cluster, content, write
 from zoo import MAX_TOKENS
 
@@ -344,6 +345,6 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
                 reads += 1
     asked = Run(cache=tmp_path / "cache.sqlite")
     settings: dict[str, Any] = {"part": "intra", "method": "pll", "on_unknown": "skip", "resamples": 100}
-    StereoSet(data=str(tmp_path / "short.json"), **settings).run(str(zoo("bert")), asked)
+    StereoSet(data=str(tmp_path / "short.json"), **settings).run_as(load(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)

@@ -732,9 +732,9 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
 ) -> None:
     lm, probe = language_model(zoo(name)), values(data, survey=str(data.parent / "people.yaml"))
     done: list[float] = []
-    first_run = pc.Run(cache=tmp_path / "c", progress=lambda share, total: done.append(share / total))
-    runs = [first_run, pc.Run(cache=tmp_path / "c", batch_tokens=7), pc.Run(batch_tokens=1)]
-    first, again, small = (probe.run(lm, run) for run in runs)
+    first_run = Run(cache=tmp_path / "c", progress=lambda share, total: done.append(share / total))
+    runs = [first_run, Run(cache=tmp_path / "c", batch_tokens=7), Run(batch_tokens=1)]
+    first, again, small = (probe.run_as(lm, run) for run in runs)
     assert (runs[0].counts.forward > 0, runs[1].counts.forward) == (True, 0)
     assert sum(done) == pytest.approx(1)
     first.save(tmp_path / "saved")
@@ -755,9 +755,9 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
 def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) -> None:
     entry: dict[str, dict[str, Any] | None] = {"values": {"data": str(data), "resamples": 100}}
     study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
-    options = Run.of_study(cache=tmp_path / "cache")
+    options = Run(cache=tmp_path / "cache")
     first = run_study(study, study.instruments(), tmp_path / "one", options)
-    again = Run.of_study(cache=tmp_path / "cache", resume=True)
+    again = Run(cache=tmp_path / "cache", resume=True)
     resumed = run_study(study, study.instruments(), tmp_path / "one", again)
     anew = run_study(study, study.instruments(), tmp_path / "two", options)
     assert [len(attempt.units) for attempt in resumed.manifests[0].attempts] == [2, 0]
@@ -776,7 +776,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     (tmp_path / "made.yaml").write_text("file: made.csv\nname: nobody | at all\n")
     numbers: dict[str, Any] = {"level": 0.9, "resamples": 150, "seed": 4}
     probe = pc.Values(data="set", survey="made.yaml", calibration="difference", **numbers)
-    found = probe.run(lm, pc.Run(base=(tmp_path,)))
+    found = probe.run_as(lm, Run(base=(tmp_path,)))
     own = Signature.parse(str(found.signature))
     parts = [hashlib.sha256((tmp_path / f"made.{kind}").read_bytes()).hexdigest() for kind in ("yaml", "csv")]
     digest = hashlib.sha256("".join(parts).encode()).hexdigest()
@@ -791,7 +791,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     assert len(others) == 2 * len(found.items) - 1
     with (place / "calibration.csv").open("a") as file:
         file.write("late,it is late\n")
-    changed = pc.Values(**probe.model_dump()).run(lm, pc.Run(base=(tmp_path,))).signature
+    changed = pc.Values(**probe.model_dump()).run_as(lm, Run(base=(tmp_path,))).signature
     assert {key for key in own if own[key] != changed[key]} == {"data"}
 
 
@@ -811,8 +811,8 @@ def test_a_family_is_what_one_table_shows(measure: str) -> None:
 def test_two_models_by_hand() -> None:
     a, b = made_result(made(0), model="a"), made_result(made(1), model="b", dtype="bfloat16", bos="<s>")
     found = pc.compare(a, b)
-    assert found.select("comparison", "measure", "variant").unique().rows() == [
-        ("a − b", "difference of ratings", "main")
+    assert found.select("first", "second", "measure", "variant").unique().rows() == [
+        ("a", "b", "difference of ratings", "main")
     ]
     gaps_of = {}
     for group in "fm":

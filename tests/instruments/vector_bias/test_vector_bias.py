@@ -29,8 +29,8 @@ from brute_vector_bias import (
 )
 from paths import package_file
 from penchant.errors import DataError, MethodError, StudyError
-from penchant.instruments.base import Run
 from penchant.instruments.registry import bundled_sets, instrument
+from penchant.instruments.run_options import Run
 from penchant.instruments.vector_bias.cells import cells
 from penchant.instruments.vector_bias.estimates import interval
 from penchant.instruments.vector_bias.instrument import VECTOR_BIAS
@@ -41,7 +41,7 @@ from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.study.result_directories import read_outcome
-from penchant.vectors.static import StaticVectors, load_vectors
+from penchant.vectors.static import StaticVectors, read_vectors
 from penchant.wording.phrases import Method, Note, notes_of, read_method
 
 Program = Callable[..., Answer]
@@ -69,7 +69,7 @@ def vectors(
     kept = [line for line in lines if line.split()[0] not in without]
     file = folder / (name or f"v{seed}.txt")
     file.write_text("\n".join(kept) + "\n", "utf-8")
-    return load_vectors(file)
+    return read_vectors(file)
 
 
 def row(result: Result, measure: str, attributes: str, category: str = "the data") -> dict[str, Any]:
@@ -190,7 +190,7 @@ def test_a_word_of_zeros_has_no_direction_and_is_missing(tmp_path: Path) -> None
     v = vectors(tmp_path, 1, without=("x3",))
     text = (tmp_path / "v1.txt").read_text("utf-8") + "x3 " + " ".join(["0"] * 12) + "\n"
     (tmp_path / "zeros.txt").write_text(text, "utf-8")
-    found = VectorBias(data=LISTS, **QUICK).run(load_vectors(tmp_path / "zeros.txt"))
+    found = VectorBias(data=LISTS, **QUICK).run(read_vectors(tmp_path / "zeros.txt"))
     assert found.summary["value"].equals(VectorBias(data=LISTS, **QUICK).run(v).summary["value"])
 
 
@@ -345,7 +345,7 @@ def test_models_are_compared_over_the_words_that_both_have(result: Result, secon
     draws = cell.draws("ripa", settings, 200)["A"] - cell_b.draws("ripa", settings, 200)["A"]
     (shown,) = found.filter(measure="difference of RIPA", attributes="A").iter_rows(named=True)
     assert [shown["low"], shown["high"]] == pytest.approx(expanded_percentile(draws, 8, 0.95))
-    assert shown["comparison"] == f"{result.signature['model']} − {second.signature['model']}"
+    assert (shown["first"], shown["second"]) == (result.signature["model"], second.signature["model"])
 
 
 def test_a_model_does_not_differ_from_itself(result: Result, tmp_path: Path) -> None:
@@ -353,7 +353,7 @@ def test_a_model_does_not_differ_from_itself(result: Result, tmp_path: Path) -> 
     found = VECTOR_BIAS.compare(result, alike)
     assert found["value"].to_list() == [0] * 13 and found["low"].is_nan().all()
     assert {notes_of(shown) for shown in found.iter_rows(named=True)} == {(Note("vector_bias.resamples-agree"),)}
-    other = VectorBias(data={**LISTS, "X": LISTS["X"][:5]}, **QUICK).run(load_vectors(tmp_path / "copy.txt"))
+    other = VectorBias(data={**LISTS, "X": LISTS["X"][:5]}, **QUICK).run(read_vectors(tmp_path / "copy.txt"))
     with pytest.raises(StudyError, match="they differ in data"):
         VECTOR_BIAS.compare(result, other)
 
@@ -498,5 +498,5 @@ def test_the_example_runs_on_published_vectors(penchant: Program, tmp_path: Path
 
 def test_a_relative_base_is_where_data_are(first: StaticVectors, tmp_path: Path) -> None:
     write_set(tmp_path)
-    found = VectorBias(data=".", **QUICK).run(first, Run(base=[tmp_path]))
+    found = VectorBias(data=".", **QUICK).run_as(first, Run(base=[tmp_path]))
     assert row(found, "MAC", "B", "C")["n"] == 29

@@ -17,6 +17,7 @@ from penchant.instruments.associations.random_effects import BY_SAMPLE, COMBINED
 from penchant.instruments.associations.sampled_effects import Sides, contrasts, effects
 from penchant.instruments.associations.settings import AssociationSettings, settings_of
 from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.comparison import models_of
 from penchant.records import Estimate, Result, Test, summary_table
 from penchant.stats.association import Permutation
 from penchant.stats.bootstrap import expanded_percentile
@@ -119,13 +120,13 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
     require_comparable(a, b, free=free, items=keys)
     settings = settings_of(a)
-    pair = f"{a.signature['model']} − {b.signature['model']}"
+    models = models_of(a, b)
     signature = difference_signature(a, b)
     # Samples and their number are settings of one measurement, of which a table shows one.
     sampled = a.signature["probe"] == "ceat"
     apart, whole = (("sampling", "samples"), "") if sampled else ((), EVERY)
     family = with_holm(_differences(a, b, settings), together(DIFFERENCE, apart, whole=whole))
-    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
+    return summary_table((replace(row, by={**models, **row.by}), signature) for row in family)
 
 
 FEW = 12

@@ -157,7 +157,7 @@ def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Colum
     return columns
 
 
-_KEYS = ("comparison", "measure", "category", "layer", "side", "stimulus")
+_KEYS = (*SIDES, "measure", "category", "layer", "side", "stimulus")
 
 
 def _leads(found: Sequence[Source]) -> list[Source]:

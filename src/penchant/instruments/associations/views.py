@@ -33,7 +33,7 @@ from penchant.instruments.associations.view_rows import (
     where,
     with_factors,
 )
-from penchant.records import Result, Signature
+from penchant.records import SIDES, Result, Signature
 from penchant.report.finding import Shown, across
 from penchant.views.figures import Drawn, Forest
 from penchant.views.finding import Said
@@ -106,8 +106,8 @@ def _told(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
     ]
     if comparison is not None:
         (whole,) = shown_at(*FACTORS)([Source("", comparison)])
-        for pair_, part in whole.frame.filter(measure=DIFFERENCE).group_by("comparison", maintain_order=True):
-            parts.append(("differences", str(pair_[0]), Source("", part).lines))
+        for models, part in whole.frame.filter(measure=DIFFERENCE).group_by(SIDES, maintain_order=True):
+            parts.append(("differences", " − ".join(map(str, models)), Source("", part).lines))
     return [
         across(
             [(f"{line['category']} {line['label']}".strip(), line.row) for line in lines],

@@ -19,7 +19,7 @@ from penchant.instruments.cloze.settings import MEASURES as MEASURES
 from penchant.instruments.cloze.settings import SCALES as SCALES
 from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
-from penchant.records import Estimate
+from penchant.records import Estimate, pair_of
 from penchant.report.finding import Shown, deciding, told
 from penchant.stats.bootstrap import CHUNK, percentile
 from penchant.stats.hypothesis_tests import with_holm
@@ -320,8 +320,8 @@ def turning(rows: Iterable[_Row]) -> Iterator[Note]:
 
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
     """Yield where one choice of `renormalise` tells an estimate apart from 0 and the other does not, or on the other
-    side: comparison, group ("" for all sentences), and the numbers over all probability and per rated one."""
-    by = {(row.get("comparison", ""), row["group"], row["measure"]): row for row in rows}
+    side: models compared, group ("" for all sentences), and the numbers over all probability and per rated one."""
+    by = {(pair_of(row) if "first" in row else "", row["group"], row["measure"]): row for row in rows}
     for (pair, group, measure), row in by.items():
         for way in (PER_RATED, OVER_ALL):
             other = by.get((pair, group, way.format(measure)))

@@ -123,7 +123,7 @@ def _both_ends(signs: Sequence[float]) -> bool:
 def _by_group(source: Source, measure: str, groups: Sequence[str], words: Text, own: Text) -> Said:
     """Return the groups in which two models differ; nothing where there are more than two models, or one group."""
     lines = [line for line in source.only(At(measure=difference(measure))) if line["group"] != EVERYTHING]
-    pairs = {line["comparison"] for line in lines}
+    pairs = {line.model for line in lines}
     if len(pairs) != 1 or len(lines) < 2:
         return False, ""
     rows = {line["group"]: line.row for line in lines if line["group"] in groups and measured([line.row])}

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.comparison import SCORING, scored_differently, shared_scores
+from penchant.instruments.comparison import SCORING, models_of, scored_differently, shared_scores
 from penchant.instruments.minimal_pairs.credits import ALL, Credits, clusters, credits, deltas, paired, paired_over
 from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
@@ -45,7 +45,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     counts: list[tuple[int, int, int]] = []
     remark = scored_differently(a, b)
     settings = settings_of(a)
-    pair = f"{a.signature['model']} − {b.signature['model']}"
+    models = models_of(a, b)
     for name in a.items["dataset"].unique(maintain_order=True).to_list():
         inside = (a.items["dataset"] == name).to_numpy()
         items_a, items_b = a.items.filter(inside), b.items.filter(inside)
@@ -56,7 +56,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             credit = credits(items_a, first), credits(items_b, second)
             unlike = (deltas(items_a, first) != deltas(items_b, second)) | _rescored(items_a, items_b)
             for estimate in _compared(items_a, *credit, equal, settings):
-                by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
+                by = {**models, "dataset": name, **estimate.by, "normalise": how}
                 placed = replace(estimate, by=by).noted(remark)
                 rows.append((placed_family(placed, name, how), signature))
                 chosen = _chosen(items_a, equal, estimate.by)

@@ -70,7 +70,7 @@ def open_ranks(found: Sequence[Source]) -> list[Source]:
     for (how, name), part in rows.group_by("normalise", "dataset", maintain_order=True):
         counts = beaten.setdefault((str(how), str(name)), {})
         for row in part.with_columns(p_holm=holm(part["p"].to_numpy())).iter_rows(named=True):
-            for sign, each in zip((1, -1), row["comparison"].split(" − "), strict=True):
+            for sign, each in ((1, row["first"]), (-1, row["second"])):
                 recipes.setdefault((row["normalise"], each), row["signature"])  # of its first difference
                 ahead, behind = counts.setdefault(each, [0, 0])
                 above = sign * row["value"] > 0

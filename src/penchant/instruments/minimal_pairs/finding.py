@@ -22,7 +22,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     RAW,
     lone,
 )
-from penchant.records import Result, Signature
+from penchant.records import SIDES, Result, Signature, pair_of
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
 from penchant.views.rows import FIRST, At, Line, Source, compared, parted, sources
 from penchant.wording.templates import Text
@@ -126,14 +126,14 @@ class _Part:
     def _paradigms_apart(self, comparison: pl.DataFrame) -> Iterator[str]:
         """Yield in which of several paradigms two models differ, of the pairs of the overall difference."""
         own = self.words.below("apart")
-        for _, part in list(comparison.group_by("comparison", maintain_order=True))[:MOST]:
+        for _, part in list(comparison.group_by(SIDES, maintain_order=True))[:MOST]:
             headline = _headline(part)
             (source,) = compared(part)
             every = source.only(At(scope="paradigm", split=ALL, normalise=headline["normalise"]))
             first = source.only(At(scope="paradigm", split=headline["split"], normalise=headline["normalise"]))
             if len(every) > 1 and first and not self.kinds:
                 equal = headline["split"] == EQUAL
-                what = own.get("what", comparison=headline["comparison"], n=int(headline["n"]) if equal else 0)
+                what = own.get("what", comparison=pair_of(headline), n=int(headline["n"]) if equal else 0)
                 rows = [(line["group"], line.row) for line in first]
                 lacking = [line["group"] for line in every if line["group"] not in dict(rows)]
                 each = across(rows, _points(equal, own), own.get("noun"), what, more=own.get("more"))
@@ -184,7 +184,7 @@ def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
     """Yield the differences between models on a data set: of few groups first of these, then of others."""
     rows: list[dict[str, Any]] = []
     fixed: list[dict[str, Any]] = []
-    for _, part in comparison.group_by("comparison", maintain_order=True):
+    for _, part in comparison.group_by(SIDES, maintain_order=True):
         row = _signed(_headline(part))
         rows.append(row)
         same = part.filter(scope=AS_THEY_ARE, split=row["split"], normalise=row["normalise"])

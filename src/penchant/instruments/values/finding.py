@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -45,11 +46,11 @@ def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
     yield from _means(models, words)
     yield _beside_survey(models, words)
     for source in [] if comparison is None else compared(comparison):
-        for pair, lines in _grouped(source.only(At(variant=FIRST)), "comparison").items():
+        for pair, lines in _grouped(source.only(At(variant=FIRST)), lambda line: line.model).items():
             own = words.below("models").given(pair=pair, groups=groups)
             yield across(_placed(lines), _GAP, own.get("noun"), own.get("what"))
     for source in models:
-        for pair, lines in _grouped(source.only(At(measure=DIFFERENCE, variant=_main(source))), "group").items():
+        for pair, lines in _grouped(source.only(At(measure=DIFFERENCE, variant=_main(source))), _group).items():
             own = words.below("groups").given(model=source.model, pair=pair)
             yield across(_placed(lines), _GAP, own.get("noun"), own.get("what"))
         yield _of_wordings(source, words.below("wordings").given(model=source.model))
@@ -61,17 +62,20 @@ def _main(source: Source) -> str:
     return str(source.result.items["variant"][0])
 
 
-def _grouped(lines: Iterable[Line], column: str) -> dict[str, list[Line]]:
+def _grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> dict[str, list[Line]]:
     parts: dict[str, list[Line]] = {}
     for line in lines:
-        parts.setdefault(line[column], []).append(line)
+        parts.setdefault(key(line), []).append(line)
     return parts
+
+
+_group = itemgetter("group")
 
 
 def _cells(models: Sequence[Source], measure: str) -> Iterator[tuple[str, list[Line]]]:
     """Yield the rows of a measure in the main wording, by model and group."""
     for source in models:
-        for group, lines in _grouped(source.only(At(measure=measure, variant=_main(source))), "group").items():
+        for group, lines in _grouped(source.only(At(measure=measure, variant=_main(source))), _group).items():
             yield f"{source.model} ({group})", lines
 
 

@@ -1,0 +1,148 @@
+"""Studies described in Python: a mapping, or probes, with tables and loaded models where a study file has names."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import yaml
+
+from penchant.call_checks import kind
+from penchant.errors import MethodError, StudyError, is_kept
+from penchant.instruments.base import Probe
+from penchant.instruments.probe_fields import in_json, taken
+from penchant.instruments.registry import instruments
+from penchant.models.load import LanguageModel, Model
+from penchant.study.manifest import FILE, TABLES
+from penchant.study.study_file import Study, read_study
+from penchant.tables.in_memory import as_yaml, plain
+from penchant.tables.yaml_file import dumped
+from penchant.vectors.static import StaticVectors
+
+Asked: TypeAlias = str | Path | Mapping[str, Any] | Probe[Any] | Sequence[Probe[Any]]
+"""A study: a file, the keys of one, a probe, or several."""
+
+
+@dataclass(slots=True)
+class InPython:
+    """A study that was described in Python, as the keys of a study file.
+
+    `models` are those that are loaded, by their names in the study; `folders` hold the tables that were given.
+    """
+
+    content: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, Model] = field(default_factory=dict)
+    folders: dict[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, study: Mapping[str, Any] | Probe[Any] | Sequence[Any], out: Path) -> InPython:
+        """Return what a call asks for. Raises StudyError, MethodError or DataError."""
+        if isinstance(study, Mapping):
+            content = dict(study)
+        else:
+            probes = [study] if isinstance(study, Probe) else plain(study)
+            if not isinstance(probes, list):
+                hint = "give a study file, a mapping, a probe or a list of probes"
+                raise MethodError(f"{kind(study)} is not a study", where="run()", hint=hint)
+            content = {"study": out.absolute().name or "study", "probes": probes}
+        described = cls(content)
+        if isinstance(content.get("probes"), list | tuple):
+            content["probes"] = [described._probe(entry) for entry in content["probes"]]
+        if "models" in content:
+            content["models"] = described.specs(content["models"])
+        return described
+
+    def specs(self, models: object) -> Any:
+        """Return the names of models, keeping those that are loaded. Raises MethodError for one without a name."""
+        listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors) else plain(models)
+        return [self._spec(model) for model in listed] if isinstance(listed, list) else listed
+
+    def _spec(self, model: object) -> object:
+        if isinstance(model, str | Path | Mapping):
+            return str(model) if isinstance(model, Path) else model
+        if not isinstance(model, LanguageModel | StaticVectors):
+            hint = "give a name, or what penchant.load returned"
+            raise MethodError(f"{kind(model)} is not a model", where="run(), models", hint=hint)
+        if not model.spec:
+            told = f"{model.name} was not loaded by a name, so a study cannot find it again"
+            raise MethodError(told, where="run(), models", hint="load it with penchant.load(DIRECTORY)")
+        self.models[model.spec] = model
+        return model.spec
+
+    def _probe(self, entry: Any) -> Any:
+        if isinstance(entry, Probe):
+            return {entry.name: self._relocated(in_json(entry.model_dump(exclude_unset=True)))}
+        if not isinstance(entry, Mapping):
+            return entry
+        known = instruments()
+        return {
+            name: self._relocated(taken(known[name].probe, fields))
+            if name in known and isinstance(fields, Mapping)
+            else fields
+            for name, fields in entry.items()
+        }
+
+    def _relocated(self, value: Any) -> Any:
+        """Return the value of a parameter with files of given tables as they are named in the result directory."""
+        if isinstance(value, Mapping):
+            return {key: self._relocated(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._relocated(each) for each in value]
+        if isinstance(value, str) and is_kept(value):
+            path = Path(value)
+            self.folders[path.parent.name] = path.parent
+            return str(Path(TABLES, path.parent.name, path.name))
+        return value
+
+    def dtype(self, wanted: str | None) -> str | None:
+        """Return the number format of the study: that of the loaded models unless one is named. Raises MethodError for
+        a model in another."""
+        formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
+        chosen = wanted or self.content.get("dtype") or (next(iter(formats)) if len(formats) == 1 else "float32")
+        for model in self.models.values():
+            if isinstance(model, LanguageModel) and model.dtype != chosen:
+                told = f"{model.name} is in {model.dtype}, and the study is in {chosen}"
+                raise MethodError(told, where="run(), models", hint="load it with the same dtype=, or name it")
+        return chosen if formats else wanted
+
+    def read(self, **settings: Any) -> tuple[Study, list[Probe[Any]]]:
+        """Check the study as `read_study` does; `settings` replace its own. Raises StudyError naming the key."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "study.yaml"
+            try:
+                file.write_text(dumped(as_yaml(self.content)), "utf-8")
+            except RecursionError:
+                raise StudyError("contains itself", where="study", hint="give keys, lists and values") from None
+            except yaml.YAMLError as error:
+                told = f"{kind(error.args[-1])} cannot stand in a study"
+                hint = "a study holds names, numbers, tables, and models from penchant.load"
+                raise StudyError(told, where="study", hint=hint) from None
+            try:
+                return read_study(file, **settings)
+            except StudyError as error:
+                where = re.sub(rf"{re.escape(str(file))}(, line \d+)?", "study", error.where)
+                raise StudyError(error.message, where=where, hint=error.hint) from None
+
+    @contextmanager
+    def tables_in(self, out: Path) -> Iterator[None]:
+        """Copy the given tables into the result directory, and remove those of a study that could not begin."""
+        made = [out / TABLES / name for name in self.folders if not (out / TABLES / name).exists()]
+        for target in made:
+            shutil.copytree(self.folders[target.name], target)
+        try:
+            yield
+        finally:
+            manifest = out / FILE
+            begun = manifest.read_text("utf-8") if manifest.exists() else ""
+            for target in made:
+                if target.name not in begun:
+                    shutil.rmtree(target)
+            with suppress(OSError):  # not empty, or never made
+                (out / TABLES).rmdir()
+                out.rmdir()
