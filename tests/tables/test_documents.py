@@ -114,11 +114,11 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_above_it(
         ("- text: He is  # the first\n ", "-", 5, "contexts.0.text", "is missing"),
         ("    text: 12", "    number: 12", 9, "groups.š.text", "is missing"),
         ("  number: 3", "  number: three", 6, "contexts.0.number", "input should be a valid integer"),
-        ("{text: She is}", "{text: [She, is]}", 7, "contexts.1.text", "a text is wanted, got ['She', 'is']"),
+        ("{text: She is}", "{text: [She, is]}", 7, "contexts.1.text", "expected a text, got ['She', 'is']"),
         ("{text: She is}", "She is", 7, "contexts.1", "input should be a valid dictionary"),
         ("text: He is", "text: ' '", 5, "contexts.0.text", "the field is blank"),
         ("    text: 12", "    text: 12\nranks:\n  1: a\n  two: b", 13, "ranks.two", "input should be a valid integer"),
-        ("name: values", "name: true", 2, "name", "a text is wanted, got True"),
+        ("name: values", "name: true", 2, "name", "expected a text, got True"),
     ],
 )
 def test_a_mistake_has_its_line_and_field(
@@ -289,7 +289,7 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "place", "message", "hint"),
     [
-        (b'{"a": ["x"],\n "b": ["y", null]}', ", b.1", "a text is wanted, got None", HINT),
+        (b'{"a": ["x"],\n "b": ["y", null]}', ", b.1", "expected a text, got None", HINT),
         (b'{"a": "x"}', ", a", "input should be a valid list, got 'x'", HINT),
         (b"[]", "", "input should be a valid dictionary", HINT),
         (b"", ", line 1", "is not one JSON object: Expecting value", HINT),

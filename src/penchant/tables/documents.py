@@ -33,7 +33,7 @@ Several = TypeVar("Several", bound=Sequence[object])
 def as_written(value: object) -> str:
     """Text in the spelling it has, stripped and not blank; a number becomes its text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
-        raise ValueError(f"a text is wanted, got {shortened(value)}")
+        raise ValueError(f"expected a text, got {shortened(value)}")
     text = str(value).strip()
     if not text:
         raise ValueError("the field is blank")
