@@ -50,7 +50,7 @@ def _inside(line: str, at: int) -> bool:
 
 
 def places(forms: Sequence[str], text: str) -> list[Place]:
-    """What the scanner finds; the lines it tells are those."""
+    """Return the places that the scanner finds; check that its lines are theirs."""
     scanner = Scanner(forms)
     found = scanner.find(text)
     rows = list(zip(*(own.tolist() for own in found[:4]), strict=True))

@@ -135,11 +135,11 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
         (("--data", "associations-xx"), ("associations-xx: no such file or directory",)),
         (("--data", "a.txt"), ("a.txt: is not a file of stimuli",)),
         (("--data", "associations-en", "--data", "associations-bn"), ("more than one language",)),
-        (("--segments", "9,long"), ("'long' is no segment by bin",)),
+        (("--segments", "9,long"), ("'long' is not a segment for bins",)),
         (("--segments", "25,9"), ("the bin 9 cannot follow 1–25",)),
-        (("--segments", ""), ("'' is no segment by bin",)),
-        (("--segments", "0"), ("0 is no segment: ",)),
-        (("--segments", "-3"), ("'-3' is no segment by bin",)),
+        (("--segments", ""), ("'' is not a segment for bins",)),
+        (("--segments", "0"), ("0 is not a segment: ",)),
+        (("--segments", "-3"), ("'-3' is not a segment for bins",)),
         (("--layout", "lines"), ("unknown layout 'lines'", "paragraphs, sentences, wrapped")),
         (("--duplicates", "some"), ("unknown duplicates 'some'", "near, exact, keep")),
         (("--per-word", "0"), ("--per-word",)),
@@ -182,7 +182,7 @@ def test_extract_refuses_what_was_begun(flowers: Path, penchant: Penchant, monke
 
 
 def test_extract_without_the_extra(flowers: Path, penchant: Penchant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a package is not installed the mend is named, whichever process needs it first."""
+    """The missing package and the way to install it are named, whichever process needs it first."""
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "sentencex", None)
         refused(penchant(*EXTRACT), "the package sentencex is missing", "pip install 'penchant[corpus]'")

@@ -1,4 +1,4 @@
-"""What is extracted from a corpus is what one regular expression a word finds in it, counted, sampled and kept."""
+"""Extraction finds the same as one regular expression a word, and counts, samples and keeps it."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_a_text_that_changed_is_noticed_before_anything_is_made_of_it(penchant: 
         ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: there is no such file"),
         ({"corpus": {"text": "text.txt", "layout": "verse"}}, "corpus.layout"),
         ({"vectors": {"skip": {"method": "fasttext"}}}, "vectors.skip.method"),
-        ({"corpus": {"text": "text.txt", "segments": ["x"]}}, "'x' is no segment"),
+        ({"corpus": {"text": "text.txt", "segments": ["x"]}}, "'x' is not a segment"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(

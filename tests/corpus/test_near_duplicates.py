@@ -49,8 +49,7 @@ def jaccard(one: str, other: str) -> float:
 
 
 def checked(texts: Iterable[str]) -> tuple[list[bool], list[float]]:
-    """What is kept, and of all texts with a similar kept one before, the similarity of those that were kept all the
-    same. All pairs are compared."""
+    """Return which texts are kept, and the similarities of those kept despite a similar one; compare all pairs."""
     near = NearDuplicates()
     added: list[bool] = []
     missed: list[float] = []
@@ -208,7 +207,7 @@ def test_any_texts(texts: list[str], draw: random.Random) -> None:
 
 
 def near_one_another(texts: Sequence[str]) -> list[bool]:
-    """Which have another at or above the threshold; all pairs are compared."""
+    """Return which texts have another at or above the threshold; all pairs are compared."""
     return [
         any(jaccard(text, texts[j]) >= THRESHOLD for j in range(len(texts)) if j != i) for i, text in enumerate(texts)
     ]
@@ -360,7 +359,7 @@ def test_only_kept_sentences_count() -> None:
 
 
 def test_templates() -> None:
-    """Which have many candidates close below the threshold."""
+    """Templates have many candidates close below the threshold."""
     draw = random.Random(2)
     names = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(300)]
     made = [

@@ -42,7 +42,7 @@ def of(suffixes: Mapping[str, Sequence[str]], language: str = "und") -> Stimulus
 
 
 def used(suffixes: Mapping[str, Sequence[str]], text: str, folder: Path, **settings: object) -> Usage:
-    """How a text, a sentence a line, uses the forms."""
+    """Return the use of the forms in a text with a sentence a line."""
     file = folder / "text.txt"
     file.write_text(text, "utf-8")
     language = str(settings.pop("language", "und"))
@@ -303,7 +303,7 @@ def test_suffixes_of_other_words_are_shown_however_rare(tmp_path: Path) -> None:
 def test_notes(tmp_path: Path) -> None:
     found = used(MOTHER, TEXT, tmp_path, language="bn", others=["মাটি"])
     assert list(notes(found)) == [
-        "5 of 11 forms never occur, those of 0 words that never do among them (7 occurrences of all forms)",
+        "5 of 11 forms never occur; 0 words occur in no form (7 occurrences of all forms)",
         "suffixes that occur with none of the words that have them (2): য়ের (1 word, 4 occurrences), "
         "ের (1 word, 1 occurrence)",
         "others that occur with none of a group, words with the same suffixes (1): কে (মামা, 1 occurrence)",

@@ -60,7 +60,7 @@ def one(path: Path) -> TextFile:
 
 
 def read(path: Path, layout: Layout = "paragraphs", field: str = "text") -> tuple[brute.Lines, list[Block], str]:
-    """What the lines of a file are, its blocks, and its hash."""
+    """Return the lines of a file, its blocks, and its hash."""
     file = one(path)
     reader = Reader(file, 7, layout=layout, field=field)
     blocks = list(reader.blocks())
@@ -414,7 +414,7 @@ def test_compressed_json_lines_are_the_same(write: Write, ending: str) -> None:
 
 
 def test_one_member_after_another_by_other_makers(write: Write) -> None:
-    """What pigz, pbzip2, pzstd and zstd --long write: padding, frames to be skipped, empty members, large windows."""
+    """Padding, skippable frames, empty members and large windows, as pigz, pbzip2, pzstd and zstd --long write them."""
     data = b"one\ntwo\n"
     skippable = (0x184D2A50).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"12345"
     assert read(write("a.gz", gzip.compress(data) + b"\0" * 100))[0].records == 2
@@ -475,7 +475,7 @@ def test_a_damaged_file_is_refused_or_read_whole(write: Write, ending: str) -> N
 
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_junk_is_refused_or_read_to_its_end(write: Write, ending: str) -> None:
-    """What stands behind the last member belongs to the file; xz and bz2 would not read it."""
+    """Bytes behind the last member belong to the file, although xz and bz2 would not read them."""
     data = b"one\ntwo\n"
     for junk in (b"junk", b"junk" * 50_000, COMPRESS[ending](data)[:1]):
         path = write("a.txt." + ending, COMPRESS[ending](data) + junk)

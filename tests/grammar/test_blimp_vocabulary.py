@@ -87,7 +87,7 @@ def test_a_grammar_that_is_there_is_kept(tmp_path: Path) -> None:
     file.write_text(SMALL, "utf-8")
     import_blimp(file, directory)
     before = (directory / "grammar.yaml").read_bytes()
-    with pytest.raises(OutputError, match="there is a grammar already"):
+    with pytest.raises(OutputError, match="already holds a grammar"):
         import_blimp(file, directory)
     assert (directory / "grammar.yaml").read_bytes() == before
 

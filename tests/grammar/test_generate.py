@@ -287,7 +287,7 @@ def test_two_sentences_that_come_out_the_same_are_no_pair(tmp_path: Path) -> Non
 def test_what_cannot_be_asked_for_is_told() -> None:
     for n, checks, name in ((0, 10, "n"), (1, 0, "checks")):
         ask = lambda n=n, checks=checks: generate(toy("polite"), "level", n, seed=0, checks=checks)  # noqa: E731
-        assert refused(ask, MethodError).startswith(f"{name} is a number from 1 on, got 0")
+        assert refused(ask, MethodError).startswith(f"{name} must be at least 1, got 0")
     message = refused(lambda: generate(toy("garden"), "causitive", 1, seed=0))
     assert message.endswith("grammar 'garden' has no paradigm 'causitive' — did you mean causative?")
     short = refused(lambda: generate(toy("polite"), "level", 1, seed=0, counters=[lambda texts: [1]]), MethodError)

@@ -146,7 +146,7 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
 
 WRONG = r"""
 language: en => langauge: en | langauge | unknown key
-language: en => language: false | language | a text is wanted, got False: put a word that YAML reads as something else
+language: en => language: false | language | expected a text, got False: put a word that YAML reads as something else
 statement.md => none.md | statement | there is no file
   objects:\n => @  objects: {}\n  objects:\n | paradigms.objects | the key occurs twice, again on line 11
 field: syntax => fields: syntax | paradigms.objects.fields | unknown key
@@ -161,7 +161,7 @@ class=eat^ => class^ | slots.verb.where | expected a test such as number=plural 
 class=eat^ => clas=eat^ | slots.verb.where | the words of slot 'verb' have no column 'clas' — did you mean class?
 class=eat^ => object=eat^ | slots.verb.where | the words of slot 'verb' have no column 'object'
 class=eat^ => class=eats^ | slots.verb | no word of category verb with class=eats^human!=yes can be drawn
-number: [singular, plural] => number: [true, no] | slots.object.choose.number.0 | a text is wanted, got True
+number: [singular, plural] => number: [true, no] | slots.object.choose.number.0 | expected a text, got True
 number: [singular, plural] => number: [a b] | slots.object.choose.number | a value must not contain spaces, as 'a b'
 {number: [singular, plural]}\n => {plural: [x]}\n | slots.object.choose.plural | 'plural' is a form or the category
 fits: verb.object => fits: vreb.object | slots.object.fits | there is no slot 'vreb' — did you mean verb?
@@ -190,7 +190,7 @@ kind!=food} => kind!=food}\n@      other: {category: nuon} | vary.other.category
 kind!=food} => kind!=food, differs: [other]}\n      other: {} | vary.object.differs | slot 'other' is not drawn before
 kind!=food} => sort=} | vary.object.where | the words of slot 'object' have no column 'sort'
 kind!=food} => kind=tree} | vary.object | no word of category noun with kind=tree can be drawn
-kind!=food} => kind!=food}\n@      verb: | vary.verb | the bad sentence does not have slot 'verb'
+kind!=food} => kind!=food}\n@      verb: | vary.verb | the bad sentence does not use slot 'verb'
 """
 """An old text, the new one, the key and the message; `@` marks the line that is told, if it is not the first of the
 new text."""
@@ -220,7 +220,7 @@ VARY = "    vary:\n      object: {fits: [], where: kind!=food}\n"
     [
         ("    bad: ", "    worse: ", "  objects:", "bad", "is missing"),
         ("number: [singular, plural]", "number: [singular, dual]", "    good:", "good", DUAL),
-        (VARY, "", "    bad:", "bad", "the bad sentence is the good"),
+        (VARY, "", "    bad:", "bad", "the bad sentence equals the good"),
     ],
 )
 def test_what_is_wrong_elsewhere_is_told_where_it_is(

@@ -37,7 +37,7 @@ def test_what_is_said_is_what_is_read(tmp_path: Path) -> None:
             assert not store.answer(anna, shown, 0.0), "what was answered is not answered again"
             expected.setdefault(shown.question.key["word"], value)
         assert store.progress(anna).following is None
-        with pytest.raises(DataError, match="penchant rate runs, or did not end"):
+        with pytest.raises(DataError, match="penchant rate is running, or was killed"):
             read_rows(file)
     rows = said(file)
     assert {row["word"]: row["rating"] for row in rows} == expected

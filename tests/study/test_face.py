@@ -337,7 +337,7 @@ def test_columns_of_one_name_and_groups_are_no_table(lm: Any) -> None:
         with pytest.raises(pc.DataError, match=r"a DataFrameGroupBy is no (file and no table|set) — [^\n]+$"):
             call(grouped)
     for call in (pc.score, pc.check):
-        with pytest.raises(pc.DataError, match=r"^text 1: a tuple is no text"):
+        with pytest.raises(pc.DataError, match=r"^text 1: a tuple is not a text"):
             call(lm, grouped)
 
 

@@ -328,7 +328,7 @@ def test_a_quote_that_swallows_rows_is_refused(
     text = "\n".join(delimiter.join(row) for row in [["good", "bad", "group", "nr"], *rows])
     error = refused(write(folder, text + "\n"))
     assert error.message == f"one cell holds whole rows: it goes on to line {closes + 2}"
-    assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or take it out")
+    assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or remove it")
 
 
 def test_a_quote_that_ends_elsewhere_says_how_far_it_goes(folder: Path) -> None:

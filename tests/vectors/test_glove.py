@@ -268,7 +268,7 @@ def one_step(size: int, words: Any, x: float, weight: float, rate: float) -> tup
 
 @pytest.mark.parametrize("x", [0.1, 3.0, 250.0])
 def test_a_first_step_is_the_numerical_gradient(x: float) -> None:
-    """Where sums of squares are still 1, a step is the rate times the derivative of ½ f(X)(w·w̃ + b + b̃ − log X)²."""
+    """While sums of squares are still 1, a step is the rate times the derivative of ½ f(X)(w·w̃ + b + b̃ − log X)²."""
     size, rate, x_max, alpha = 7, 0.01, 100.0, 0.75
     before = np.random.default_rng(1).normal(size=(4, size + 1)).astype(np.float32)
     weight = brute_glove.weight(x, x_max, alpha)

@@ -456,7 +456,7 @@ def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     assert "v.vocab, line 1: 2 words are not UTF-8" in refused(path)
     save(tmp_path, "a\nb\n", "v.vocab")
     text = save(tmp_path, "a 1.0\n", "text.vec")
-    assert "a vocabulary goes with .npy" in refused(text, vocabulary=tmp_path / "v.vocab")
+    assert "a vocabulary goes with a .npy file" in refused(text, vocabulary=tmp_path / "v.vocab")
 
 
 def test_numpy_without_rows(tmp_path: Path) -> None:

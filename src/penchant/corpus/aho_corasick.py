@@ -18,14 +18,17 @@ _DFA_BYTES = 1 << 20
 _BLOCK = 1 << 16
 """Characters coded at once; a block fits in the processor's cache."""
 _OTHER, _INSIDE, _NEWLINE, _FIRST = range(4)
-"""Codes of characters that no form has (outside words, inside words, a newline), then the first code of the others."""
+"""Codes of characters that no form has (outside words, inside words, newline), then the first code of the others."""
 
 Integers = NDArray[np.int64]
 
 
 class Places(NamedTuple):
-    """Forms found in a text, by rising line, begin and end: the number of each form, that of its line, its begin and
-    end in the line, and where the line starts in the text, in characters."""
+    """Places of forms in a text, sorted by line, begin and end.
+
+    `forms` and `lines` are numbers; `begins` and `ends` are characters in the line, and `starts` is where the line
+    starts in the text.
+    """
 
     forms: Integers
     lines: Integers
@@ -35,11 +38,14 @@ class Places(NamedTuple):
 
 
 class Scanner:
-    """Finds forms in texts, both in NFC. Characters are coded as small numbers, one for each that occurs in a form and
-    three for all others, so that the automaton reads one byte per character."""
+    """A scanner for forms in texts, both in NFC.
+
+    Characters are coded as small numbers, one for each that occurs in a form and three for all others, so that the
+    automaton usually reads one byte per character.
+    """
 
     def __init__(self, forms: Iterable[str]) -> None:
-        """Raises MethodError if the package ahocorasick_rs is missing."""
+        """Build the automaton. Raises MethodError if the package ahocorasick_rs is missing."""
         try:
             from ahocorasick_rs import BytesAhoCorasick, Implementation
         except ImportError as error:
@@ -61,9 +67,10 @@ class Scanner:
         )
 
     def find(self, text: str) -> Places:
-        """Find every place where a form occurs and no word goes on beyond its ends; those of different forms may
-        overlap. Where a form begins or ends in a character outside words, a word may stand right beside it: "No." in
-        "No.He", which is whole words only if a sentence ends there.
+        """Find every place where a form stands as whole words; places of different forms may overlap.
+
+        A form that begins or ends in a character outside words may touch a word, such as "No." in "No.He"; this place
+        counts only if a sentence ends there.
         """
         coded = self._coded(text)
         width = coded.dtype.itemsize
@@ -95,7 +102,7 @@ class Scanner:
         return coded
 
     def _codes(self, end: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
-        """The code of each code point below `end`."""
+        """Return the code of each code point below `end`."""
         if end not in self._tables:
             wide = _FIRST + len(self._characters) > 256
             inside = word_characters(end)  # _OTHER or _INSIDE
@@ -107,7 +114,7 @@ class Scanner:
         return self._tables[end]
 
     def _within(self, coded: NDArray[np.uint8] | NDArray[np.uint16], at: Integers) -> NDArray[np.bool_]:
-        """Whether there is a word character at each place; there is none beyond the ends of the text."""
+        """Return whether there is a word character at each place; there is none beyond the ends of the text."""
         inside = (at >= 0) & (at < len(coded))
         inside[inside] = self._in_words[coded[at[inside]]]
         return inside

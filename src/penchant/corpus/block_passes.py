@@ -15,15 +15,17 @@ from penchant.corpus.text_files import Block, Layout, TextFile
 
 Found = TypeVar("Found")
 Search = Callable[[Units], Found]
-"""A reader of the lines of each block."""
+"""A function from the lines of a block to its findings."""
 Progress = Callable[[float, float], None]
-"""Called with the bytes read since the last call, and the total."""
+"""A function called with the bytes read since the last call, and the total."""
 
 
 @dataclass
 class Pass:
-    """A pass over files. Of the `records` read so far, `skipped` could not be; once it is over, `hashes` are those of
-    the files."""
+    """A pass over files, with counts of their records.
+
+    `skipped` of the `records` read so far were unreadable; `hashes` are those of the files, once the pass is over.
+    """
 
     files: Sequence[TextFile]
     layout: Layout
@@ -39,8 +41,11 @@ class Pass:
         workers: int = 1,
         progress: Progress = lambda done, total: None,
     ) -> Iterator[Found]:
-        """Yield what is found in each block. Every process calls `make`, which must be picklable for several workers.
-        Raises DataError for text that cannot be read, and MethodError."""
+        """Yield the findings of each block.
+
+        Every process calls `make`, which must be picklable for several workers. Raises DataError for text that cannot
+        be read, and MethodError.
+        """
         total = float(sum(file.size for file in self.files))
         number = at = 0
         for part in in_order(_BlockSearch(make, self.layout, self.field), self._tasks(), workers):
@@ -53,7 +58,7 @@ class Pass:
             number, at = block.file, block.at
 
     def texts(self) -> list[dict[str, Any]]:
-        """Name, size and hash of each file that was read."""
+        """Return name, size and hash of each file that was read."""
         return [file.record(sha256) for file, sha256 in zip(self.files, self.hashes, strict=True)]
 
     def _tasks(self) -> Iterator[_Task]:
@@ -70,7 +75,7 @@ class _Task(NamedTuple):
 
 
 class _Part(NamedTuple, Generic[Found]):
-    """The findings in a block, which comes without its data, as do its lines without their text."""
+    """The findings in a block; the block comes without its data, its lines without their text."""
 
     block: Block
     lines: Units

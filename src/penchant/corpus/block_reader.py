@@ -29,7 +29,7 @@ _ROWS = 1 << 14
 
 
 class Reader:
-    """Reads the blocks of a file, in order. Once all are read, `sha256` is the hash of the file as stored."""
+    """A reader of the blocks of a file, in order; once all are read, `sha256` is the hash of the file as stored."""
 
     def __init__(self, file: TextFile, number: int, *, layout: Layout, field: str) -> None:
         self.file, self.number, self.layout, self.field = file, number, layout, field
@@ -96,7 +96,7 @@ class _Hashed:
 
 
 def stored_parts(place: str) -> Iterator[bytes]:
-    """The bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
+    """Yield the bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
     with _readable(place), _open(place) as stored:
         yield from iter(lambda: stored.read(BLOCK), b"")
 
@@ -158,8 +158,10 @@ def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | 
 
 
 def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
-    """Yield the decompressed text of one or several concatenated streams, in the format given by the extension. Raises
-    DataError for damaged or truncated data, which the standard library's file objects would partly read."""
+    """Yield the decompressed text of one or several concatenated streams, in the format of the file's extension.
+
+    Raises DataError for damaged or truncated data, which the standard library's file objects would partly read.
+    """
     known = _unpacker(Path(place).suffix.lower())
     if known is None:
         yield from iter(lambda: raw.read(BLOCK), b"")
@@ -185,8 +187,7 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
 
 
 def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tuple[bytes, int]]:
-    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped, and the newlines of
-    each."""
+    """Yield blocks of whole lines, or of whole paragraphs if `wrapped`, each with its number of newlines."""
     rest: list[bytes] = []
     size, enough, line = 0, BLOCK, 1
     for part in parts:
@@ -210,7 +211,7 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tup
 
 
 def _last_blank(data: bytes) -> int:
-    """The end of the last blank line that another line follows; 0 if there is none."""
+    """Return the end of the last blank line that another line follows; 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:
         before = data.rfind(b"\n", 0, at)

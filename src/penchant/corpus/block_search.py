@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000
-"""Characters a sentence may have; what is longer is a list or table rather than a sentence."""
+"""The most characters of a sentence; anything longer is a list or a table."""
 DUPLICATES: tuple[str, ...] = get_args(Duplicates)
-"""Which repeated sentences are dropped: also nearly equal ones, those equal but for white space, or none."""
+"""Repeated sentences to drop: also nearly equal ones, only those equal but for white space, or none."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings of an extraction: what to look for, and how much of it to keep.
+    """Settings of an extraction: the words to look for, and how many occurrences to keep.
 
     `forms` are the surface forms of each word. `per_word` is the most occurrences of a word to keep in each of the
-    `segments` ("all": any length; otherwise bounds of sentence lengths in words, as bins, see `segments.segments`);
-    words with fewer than `minimum` are reported. `field` is the field or column with the text in JSON lines and
-    Parquet.
+    `segments` ("all": any length; otherwise bounds of sentence lengths in words, as bins, see
+    `length_segments.segments`); words with fewer than `minimum` are reported. `field` is the field or column with the
+    text in JSON lines and Parquet.
     """
 
     forms: Mapping[str, Sequence[str]]
@@ -57,11 +57,11 @@ class Extraction:
 
     @cached_property
     def bins(self) -> tuple[Segment, ...]:
-        """The segments as bins of sentence lengths. Raises MethodError if they are not valid."""
+        """The segments as bins of sentence lengths. Raises MethodError for invalid segments."""
         return (Segment("all", None, 1, None),) if self.segments == ("all",) else segments(self.segments, "bin")
 
     def recipe(self) -> dict[str, Any]:
-        """The settings as JSON values, for the record and for comparison."""
+        """Return the settings as JSON values, for the record and for comparison."""
         values = asdict(self)
         return {
             **values,
@@ -77,8 +77,10 @@ def extraction(
     segments: Sequence[int | str] = ("all",),
     **settings: Any,
 ) -> Extraction:
-    """Settings for extracting words of a stimulus set: by default those of its CEAT categories, in its language.
-    Raises MethodError for unknown settings."""
+    """Return settings for extracting words of a stimulus set. Raises MethodError for unknown settings.
+
+    By default, the words are those of the CEAT categories (all words if there are none), and the language is the set's.
+    """
     check_layout(settings.get("layout", "paragraphs"))
     if settings.get("duplicates", "near") not in DUPLICATES:
         raise MethodError(
@@ -91,7 +93,7 @@ def extraction(
         words = [word for category in categories for word_list in category.lists() for word in word_list.words]
         words = words or stimuli.words()
     result = Extraction({normalise(word): stimuli.forms(word) for word in words}, segments=bounds, **settings)
-    result.bins  # noqa: B018 (raises for invalid segments)
+    result.bins  # noqa: B018 (raises MethodError for invalid segments)
     return result
 
 
@@ -101,8 +103,11 @@ ROWS: Mapping[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
 
 @dataclass(slots=True)
 class Tally:
-    """Counts: `forms` by word, form and segment; `sentences` that contain a word; those `too_long` for every segment;
-    `records` read, and those `skipped` because they could not be."""
+    """Counts of an extraction.
+
+    `forms` are counted by word, form and segment. Of the `sentences` that contain a word, `too_long` fit no segment; of
+    the `records` read, `skipped` had no readable text.
+    """
 
     forms: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     sentences: int = 0
@@ -119,14 +124,14 @@ class Tally:
         self.records += other.records
 
     def to_json(self) -> dict[str, Any]:
-        """The counts as JSON values."""
+        """Return the counts as JSON values."""
         counts = [[*key, n] for key, n in sorted(self.forms.items())]
         rest = {name: getattr(self, name) for name in ("sentences", "too_long", "skipped", "records")}
         return {"forms": counts, **rest}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Tally:
-        """The tally that `to_json` wrote."""
+        """Return the tally that `to_json` wrote."""
         forms = Counter({(word, form, segment): n for word, form, segment, n in values["forms"]})
         return cls(forms, **{name: values[name] for name in ("sentences", "too_long", "skipped", "records")})
 
@@ -143,8 +148,11 @@ class Task(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """The occurrences in a block, in the columns of `ROWS`. `block` comes without its data, of `size` bytes; `bad` is
-    the number of the first record that could not be read, or 0."""
+    """The occurrences in a block, in the columns of `ROWS`.
+
+    `block` comes without its data, of `size` bytes; `bad` is the number of the first record that could not be read, or
+    0.
+    """
 
     block: Block
     size: int
@@ -154,7 +162,7 @@ class BlockResult(NamedTuple):
 
 
 class Finder:
-    """Finds the occurrences in blocks; every process has a copy."""
+    """A function that finds the occurrences in blocks; every process has a copy."""
 
     def __init__(self, settings: Extraction) -> None:
         self.settings = settings
@@ -164,8 +172,7 @@ class Finder:
         return Finder, (self.settings,)
 
     def __call__(self, task: Task) -> BlockResult:
-        """Return the occurrences of a block whose priority can enter the sample of their cell, and the counts of
-        all."""
+        """Return the occurrences in a block whose priority can enter the sample of their cell, and all counts."""
         settings, block = self.settings, task.block
         lines = units(block, task.file.kind, layout=settings.layout, field=settings.field)
         sentences, hits = self._hits.find(lines.text)
@@ -190,7 +197,7 @@ class Finder:
         return HitFinder(self.settings.forms, self.settings.language, self.settings.layout)
 
     def _segments(self, texts: Sequence[str], words: Integers) -> Integers:
-        """The segment of each sentence; −1 for one that is too long."""
+        """Return the segment of each sentence; −1 for one that is too long."""
         segment = np.full(len(texts), -1)
         for number, part in reversed([*enumerate(self.settings.bins)]):
             segment[(words >= part.low) & (words <= (part.high or words))] = number
@@ -209,7 +216,7 @@ class Finder:
         return counted
 
     def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
-        """The priorities of the hits: hashes of the word, which of its hits in the sentence it is, and the sentence."""
+        """Return the priority of each hit: a hash of the word, its number among the word's hits, and the sentence."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         match self.settings.duplicates:
             case "near":
@@ -218,12 +225,12 @@ class Finder:
                 contents = [" ".join(sentences.texts[number].split()) for number in used.tolist()]
             case "keep":
                 contents = names.of(used)
-        told = [content.encode("utf-8", "surrogatepass") for content in contents]
+        encoded = [content.encode("utf-8", "surrogatepass") for content in contents]
         return priorities(
             self.settings.seed,
             [self._words[number] for number in hits.words.tolist()],
             _nth(hits).tolist(),
-            [told[number] for number in sentence.tolist()],
+            [encoded[number] for number in sentence.tolist()],
         )
 
     def _rows(
@@ -235,7 +242,7 @@ class Finder:
         words: Integers,
         names: _Names,
     ) -> pl.DataFrame:
-        """The columns of `ROWS`."""
+        """Return the occurrences in the columns of `ROWS`."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         texts = [sentences.texts[number] for number in used.tolist()]
         columns = {
@@ -254,8 +261,7 @@ class Finder:
 
 
 class _Names(NamedTuple):
-    """The ids of sentences: the names of file and record, the line if the record has several, and the sentence's number
-    in it if that is `numbered`."""
+    """The ids of sentences: file, record, line (if the record has several) and sentence in the line (if `numbered`)."""
 
     sentences: Sentences
     lines: Units
@@ -263,7 +269,7 @@ class _Names(NamedTuple):
     numbered: bool
 
     def of(self, places: Integers) -> list[str]:
-        """The ids of some sentences."""
+        """Return the ids of some sentences."""
         numbers, names = self.lines.numbers, []
         for line, nth in zip(
             self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True
@@ -277,7 +283,7 @@ class _Names(NamedTuple):
 
 
 def _nth(hits: Hits) -> Integers:
-    """For each hit, how many of its word come before it in its sentence."""
+    """Return, for each hit, how many hits of its word come before it in its sentence."""
     order = np.lexsort((hits.words, hits.sentences))  # leaves those of a word in their order
     place = np.arange(len(order))
     new = np.ones(len(order), np.bool_)
@@ -288,8 +294,7 @@ def _nth(hits: Hits) -> Integers:
 
 
 def _as_written(rows: pl.DataFrame, lines: Units, sentences: Sentences, of_row: Integers) -> pl.DataFrame:
-    """Occurrences with `text`, `start`, `end` and `matched` as the lines have them; of_row[i] is the sentence of row
-    i."""
+    """Return the occurrences with texts and places as in the file, before NFC; of_row[i] is the sentence of row i."""
     composed, written = lines.text.split("\n"), lines.written.split("\n")
     changed: dict[int, Alignment] = {}
     places: list[tuple[str, int, int, str]] = []

@@ -17,8 +17,11 @@ _FEWEST = 8
 
 
 def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
-    """Yield a line of about `width` columns for each row with id, text, start and end: the form in bold or in brackets,
-    starting in the same column of every line, and the sentence id at the end. Cuts never part letters from marks."""
+    """Yield a line of about `width` columns for each row with id, text, start and end.
+
+    The form is in bold or in brackets, starting in the same column of every line; the sentence id comes last. Cuts
+    never part letters from marks.
+    """
     rows = [tuple(map(visible, _parts(*row))) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
     left, right = _BOLD if bold else _PLAIN
@@ -31,7 +34,7 @@ def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterato
 
 
 def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, str]:
-    """The text before the form, the form, and the text after it, with single spaces; and the id."""
+    """Return the text before the form, the form, and the text after it, with single spaces; and the id."""
     before, form, after = text[:start], text[start:end], text[end:]
     lead = " ".join(before.split()) + " " * (before[-1:].isspace())
     tail = " " * (after[:1].isspace()) + " ".join(after.split())

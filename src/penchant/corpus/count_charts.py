@@ -1,4 +1,4 @@
-"""Figures of the counts in a corpus. Rendering only: every number comes from the record of the extraction."""
+"""Figures of the counts in a corpus; every number comes from the record of the extraction."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
             refuse_other(path, "a chart of penchant's", lambda file: b'content="penchant-chart ' in head(file))
             write_text(chart_page(drawn), path)
         case ending:
-            raise MethodError(f"a chart cannot be written as '{ending}'", hint="name a file .svg or .html")
+            raise MethodError(f"a chart cannot be written as '{ending}'", hint="end its name in .svg or .html")
 
 
 def _x(field: str, title: str, **more: Any) -> alt.X:
-    """An axis of counts at the top, where a chart of many rows begins."""
+    """Return an axis of counts at the top, where a chart of many rows begins."""
     return alt.X(field, title=title, axis=alt.Axis(format=",d", tickCount=6, orient="top"), **more)
 
 

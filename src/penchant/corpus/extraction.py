@@ -56,9 +56,9 @@ def extract(
 ) -> dict[str, Any]:
     """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
 
-    The columns are those of `segments.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
-    of a word and segment are themselves a sample. The table does not depend on the number of workers or on
-    interruptions, nor on who searches: `by_file` searches whole files elsewhere. `progress` is called with the bytes
+    The columns are those of `length_segments.SCHEMA`. Rows are ordered by word, segment and priority, so the first n
+    rows of a word and segment are themselves a sample. The table does not depend on the number of workers, on
+    interruptions, or on the machines: `by_file` may search whole files elsewhere. `progress` is called with the bytes
     read since the last call and the total. Raises DataError, MethodError and OutputError; finished work then stays in a
     folder beside `out`, from which `resume` continues.
     """
@@ -78,7 +78,7 @@ def extract(
 
 
 def _checked_target(out: str | Path, files: Sequence[TextFile]) -> Path:
-    """The path of the table. Raises MethodError or OutputError if the table cannot be written there."""
+    """Return the path of the table. Raises MethodError or OutputError if the table cannot be written there."""
     target = Path(out)
     if target.suffix.lower() != ".parquet":
         raise MethodError("is not the name of a Parquet file", where=str(target), hint="end it in .parquet")
@@ -96,7 +96,7 @@ def _is_table(path: Path) -> bool:
 
 @dataclass
 class _Reading:
-    """A corpus while it is read: what was found since the last save, and where that was."""
+    """The state of an extraction: the rows found since the last save, and how far the files have been read."""
 
     search: Extraction
     files: Sequence[TextFile]
@@ -135,7 +135,7 @@ class _Reading:
             self.hashes.append(reader.sha256)
 
     def whole_files(self, by_file: ByFile) -> None:
-        """Have whole files searched elsewhere."""
+        """Have whole files searched by `by_file`, and add the results in order."""
         for found in by_file(self.search, self._files(self.current)):
             number, size = found.number, self.files[found.number].size
             self.hashes.append(found.sha256)
@@ -149,7 +149,7 @@ class _Reading:
             yield FileTask(number, self.files[number], after, self.samples.k, self.samples.highest.copy())
 
     def _add(self, found: pl.DataFrame, tally: Tally, state: _State, size: int) -> None:
-        """Add what was found in `size` bytes, and save it if that makes enough."""
+        """Add the occurrences found in `size` bytes, and save them once there are enough unsaved bytes."""
         self.current = state
         self.current.tally.add(tally)
         self.rows.append(self.samples.entering(found))
@@ -204,7 +204,7 @@ class _Reading:
 
 
 def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:
-    """What must be unchanged for a run to be resumed."""
+    """Return the values that must be unchanged for a run to be resumed."""
     return {"version": __version__, "recipe": settings.recipe(), "texts": [[file.name, file.size] for file in files]}
 
 
@@ -236,7 +236,7 @@ class _Store:
         if self._record.name in names and not resume:
             hint = "continue with --resume, or delete it to start again"
             raise MethodError("holds the results of an earlier run", where=str(folder), hint=hint)
-        if not all(map(_OURS.fullmatch, names)):  # the folder is removed in the end
+        if not all(map(_OURS.fullmatch, names)):  # these would be lost when the folder is removed
             raise OutputError("holds files that are not penchant's", where=str(folder), hint="move it away")
 
     @property
@@ -272,7 +272,7 @@ class _Store:
         write_text(json.dumps({"identity": self.identity, "parts": len(self.parts), **progress}), self._record)
 
     def rows(self, samples: Smallest, cells: range, bins: int) -> pl.DataFrame:
-        """The sampled rows of some cells, word by word, by rising priority."""
+        """Return the sampled rows of some cells, word by word, by rising priority."""
         largest = [samples.sample(cell)[-1:].tolist() for cell in cells]
         limits = pl.DataFrame(
             {"cell": cells, "last": [priorities[0] if priorities else 0 for priorities in largest]},
@@ -289,14 +289,14 @@ class _Store:
         )
 
     def remove(self) -> None:
-        """Remove the folder, which held nothing but what a store writes."""
+        """Remove the folder and its files, all of which a store wrote."""
         for name in _names_in(self.folder):
             (self.folder / name).unlink()
         self.folder.rmdir()
 
 
 def _names_in(folder: Path) -> list[str]:
-    """The names of the files in a folder, none if it is not there. Raises OutputError if it cannot be read."""
+    """Return the names of the files in a folder, if it exists. Raises OutputError if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except FileNotFoundError:

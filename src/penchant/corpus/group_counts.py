@@ -22,7 +22,7 @@ Forms = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Grouped:
-    """What to count: `words` in the sentences of the groups `a` and `b`, each with its surface forms."""
+    """The words to count in the sentences of two groups, `a` and `b`; each word has its surface forms."""
 
     a: Forms
     b: Forms
@@ -31,8 +31,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class GroupSearch:
-    """Several contrasts of groups, counted in one pass over a text; without `cased`, capital letters are those of small
-    ones, in text and forms alike."""
+    """Contrasts of groups that are counted in one pass over a text; case matters only if `cased`."""
 
     contrasts: Sequence[Grouped]
     language: str = "und"
@@ -41,15 +40,18 @@ class GroupSearch:
     cased: bool = False
 
     def fold(self, text: str) -> str:
-        """A text or form as it is compared."""
+        """Return a text or form as it is compared: in small letters unless `cased`."""
         return text if self.cased else normalise(lowered(text, self.language))
 
 
 @dataclass(slots=True)
 class GroupCounts:
-    """The counts of one contrast by side ("A", "B"): `sentences`, the words of any kind in them (`total`), each word
-    that was looked for (`found`, by side and word), and each word of the groups (`members`, by side and word, in all
-    sentences). `both`: sentences that hold words of both groups, which count for neither."""
+    """The counts of one contrast by side ("A", "B").
+
+    `sentences` hold words of one side only, and `total` words of any kind; `found` counts the words looked for, by side
+    and word. `members` counts the words of the groups, by side and word, in all sentences. `both` sentences hold words
+    of both groups and count for neither.
+    """
 
     sentences: Counter[str] = field(default_factory=Counter)
     total: Counter[str] = field(default_factory=Counter)
@@ -65,8 +67,7 @@ class GroupCounts:
 
 
 class Counted(NamedTuple):
-    """The counts of every contrast, how many `records` were read, how many of them were `skipped` because they could
-    not be, and the files with their hashes."""
+    """The counts of every contrast, and the files with their hashes; `skipped` of the `records` could not be read."""
 
     contrasts: list[GroupCounts]
     records: int
@@ -97,11 +98,11 @@ class _Search:
 
 
 _MARK = "\0"
-"""Stands between a side and a word; no word holds it."""
+"""The separator of side and word; no word holds it."""
 
 
 def _labelled(search: GroupSearch, parts: Sequence[tuple[str, Forms]]) -> dict[str, list[str]]:
-    """Forms as they are compared, by side and word."""
+    """Return the forms as they are compared, by side and word."""
     labelled: dict[str, list[str]] = {}
     for side, forms in parts:
         for word, surfaces in forms.items():
@@ -131,8 +132,10 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Read the files once and count every contrast in all sentences, repeated ones too. Raises DataError for text that
-    cannot be read, MethodError for a package that is missing."""
+    """Read the files once and count every contrast in all sentences, repeated ones too.
+
+    Raises DataError for text that cannot be read, and MethodError for a package that is missing.
+    """
     contrasts = [GroupCounts() for _ in search.contrasts]
     text = Pass(files, search.layout, search.field)
     for found in text.found(partial(_Search, search), workers=workers, progress=progress):

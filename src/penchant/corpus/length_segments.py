@@ -22,8 +22,11 @@ SCHEMA: Mapping[str, Any] = {
     "words": pl.Int64,
     "source": pl.String,
 }
-"""Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and the file, or
-"the data#" and a hash for a table given in Python."""
+"""Columns of a table of occurrences.
+
+These are sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and the
+file, or "the data#" and a hash for a table given in Python.
+"""
 KEY = "penchant"
 """The key of the extraction record in the Parquet metadata of a table."""
 
@@ -42,14 +45,14 @@ class Segment:
 
 
 def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
-    """Return the segments that a study asks for.
+    """Return the segments of a study, each given as a number L, ">L" or "all".
 
-    Each is given as a number L, ">L" or "all". With mode `window`, L means windows of exactly L words; with `bin`,
-    whole sentences of at most L words and more than the previous bound. ">L" means whole sentences of more than L
-    words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
+    With mode `window`, L means windows of exactly L words; with `bin`, whole sentences of at most L words and more than
+    the previous bound. ">L" means whole sentences of more than L words, and "all" (not with `bin`) all whole sentences.
+    Raises MethodError.
     """
     if not spec:
-        raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
+        raise MethodError("no segment is named", hint="name segments such as 9, 25, 75 and '>75'")
     result: list[Segment] = []
     for item in spec:
         segment = _segment(item, mode, result[-1] if result else None)
@@ -65,31 +68,34 @@ def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
     if item == "all" and mode == "window":
         return Segment("all", None, 1, None)
     if isinstance(bound, bool) or not isinstance(bound, int):
-        also = " or 'all'" if mode == "window" else ""
-        raise MethodError(f"{item!r} is no segment by {mode}", hint=f"use a number of words, '>' with one{also}")
+        also = ", or 'all'" if mode == "window" else ""
+        hint = f"use a number of words, '>' and a number{also}"
+        raise MethodError(f"{item!r} is not a segment for {mode}s", hint=hint)
     if bound < 1:
-        raise MethodError(f"{item!r} is no segment: a sentence has one word at least")
+        raise MethodError(f"{item!r} is not a segment: a sentence has at least one word")
     if mode == "window":
         return Segment(f">{bound}", None, bound + 1, None) if longer else Segment(str(bound), bound, bound, None)
     return _bin(bound, bool(longer), previous)
 
 
 def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
-    """The bin of sentences up to a bound, or beyond it, that are in no previous bin."""
+    """Return the bin of sentences up to a bound, or beyond it, that are in no previous bin."""
     low = previous.high + 1 if previous and previous.high else 1
     if previous and (previous.high is None or bound < low - longer):
         shown = f">{bound}" if longer else str(bound)
-        raise MethodError(
-            f"the bin {shown} cannot follow {previous.name}", hint="bounds go up, and '>' with the last comes last"
-        )
+        hint = "name the bounds in rising order, and '>' with the last bound at the end"
+        raise MethodError(f"the bin {shown} cannot follow {previous.name}", hint=hint)
     if longer:
         return Segment(f">{bound}", None, bound + 1, None)
     return Segment(f"{low}–{bound}" if low < bound else str(bound), None, low, bound)
 
 
 def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
-    """Return the occurrences whose sentences fit a segment, in order. For windows, `text`, `start` and `end` are those
-    of the window and `words` still counts the sentence; forms with more words than the window are left out."""
+    """Return the occurrences whose sentences fit a segment, in order.
+
+    For windows, `text`, `start` and `end` are those of the window and `words` still counts the sentence; forms with
+    more words than the window are left out.
+    """
     fits = pl.col("words") >= segment.low
     fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))
     if segment.length is None:

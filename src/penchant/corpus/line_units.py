@@ -1,4 +1,4 @@
-"""The lines of a block of running text that sentences are sought in, with the numbers of their records."""
+"""The lines of a block of running text, in which sentences are searched for, with the numbers of their records."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from penchant.text_io import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):
-    """The lines of a block, in NFC, as one `text`, and as they are `written`: the same text where that is in NFC.
+    """The lines of a block as one `text` in NFC, and as `written` in the file (the same object if that is in NFC).
+
     numbers[i] is the record of line i. Of the `records` in the block, `skipped` could not be read; the first of these
-    is number `bad` (0 if there is none)."""
+    is number `bad` (0 if there is none).
+    """
 
     text: str
     written: str
@@ -29,7 +31,7 @@ class Units(NamedTuple):
 
 
 def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
-    """Return the lines of a block, in which sentences are then sought; wrapped paragraphs become one line each."""
+    """Return the lines of a block; wrapped paragraphs become one line each."""
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
         records = block.newlines + (block.data[-1:] not in (b"", b"\n"))
@@ -56,8 +58,11 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
 
 
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
-    """Raise DataError if the beginning of a file cannot be read: the first line of plain text, or every JSON line of
-    the first block. `first` is the first record of the block; unreadable records further on are skipped and counted."""
+    """Raise DataError if the beginning of a file cannot be read.
+
+    That is the first line of plain text, or every JSON line of the first block. `first` is the first record of the
+    block; unreadable records further on are skipped and counted.
+    """
     nothing = file.kind == "jsonl" and skipped == records
     if first != 1 or not skipped or not (nothing or (file.kind == "text" and bad == 1)):
         return
@@ -65,12 +70,12 @@ def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: Te
     if isinstance(start, bytes) and (file.kind == "text" or guessed_encoding(start)):
         raise not_utf8(start, file.place)
     raise DataError(
-        f"there is no text called '{field}'", file=file.place, line=1, hint="name what holds the text with --field"
+        f"there is no text called '{field}'", file=file.place, line=1, hint="name the field of the text with --field"
     )
 
 
 def _decoded(data: bytes) -> tuple[str, list[int]]:
-    """Return the text, and which lines (counted from 0) are not UTF-8; these are left empty."""
+    """Return the text, and the numbers (from 0) of the lines that are not UTF-8, which are left empty."""
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
@@ -95,7 +100,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
-    """Yield number (from 0) and text of each line that is not blank; None if it has no text that UTF-8 can encode."""
+    """Yield number (from 0) and text of each line that is not blank; None for a text that is missing or not Unicode."""
     for number, line in enumerate(data.split(b"\n")):
         if not line.strip():
             continue
@@ -108,12 +113,11 @@ def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
 
 
 def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
-    """Return a function that divides a line into sentences, with the white space between them. `language` is a BCP 47
-    tag.
+    """Return a function that divides a line into sentences, with the white space between them.
 
-    sentencex knows the sentence-ending marks and abbreviations of some sixty languages, and falls back to a related
-    language or to English for others. With one sentence per line, lines are not divided. Raises MethodError if the
-    package is missing.
+    `language` is a BCP 47 tag. sentencex knows the sentence-ending marks and abbreviations of some sixty languages, and
+    falls back to a related language or to English for others. With one sentence per line, lines are not divided. Raises
+    MethodError if the package is missing.
     """
     if layout == "sentences":
         return lambda line: [line]

@@ -22,8 +22,11 @@ SHINGLE = 5
 THRESHOLD = 0.8
 """Jaccard similarity from which sentences are near duplicates."""
 BANDS, ROWS = 14, 5
-"""Bands of so many hashes. One at least agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs exactly at the
-threshold, and more above it; longer bands yield fewer dissimilar candidates, but would miss more at 72 hashes."""
+"""Bands of hashes, and hashes per band.
+
+At least one band agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs exactly at the threshold, and more above
+it. Longer bands would yield fewer dissimilar candidates, but miss more pairs.
+"""
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
 _SQUARE = np.uint32(0x9E3779B1**2 & 0xFFFFFFFF)
@@ -32,12 +35,11 @@ _ROUNDING = 1e-9
 _BITS = 1024  # bits per mask; a sentence has about a hundred shingles
 _BLOCK = 1 << 12  # masks made at once
 _WORTH = 0.9
-"""Texts are counted again without the others if at most this share of them is left: that costs a twentieth of what it
-does to compare a text."""
+"""The largest share of texts left for which counting their shingles again is worth its cost."""
 
 
 class NearDuplicates:
-    """Decides for each of a series of sentences whether it is a near duplicate of one kept before.
+    """A filter that drops near duplicates of earlier sentences.
 
     A sentence is only dropped if the Jaccard similarity of its shingles (runs of five characters of the folded text) to
     those of a kept one reaches `THRESHOLD` (Broder 1997), and then with a probability of at least 0.996. MinHash and
@@ -45,7 +47,7 @@ class NearDuplicates:
     """
 
     def __init__(self) -> None:
-        """Raises MethodError if the package rensa is missing."""
+        """Create an empty filter. Raises MethodError if the package rensa is missing."""
         try:
             from rensa import RMinHash, RMinHashLSH
         except ImportError as error:
@@ -76,13 +78,12 @@ class NearDuplicates:
         return True
 
     def possible(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Which of some texts may have a near duplicate among them, at a fraction of the cost of comparing them.
+        """Return which of some texts may have a near duplicate among them, much faster than by comparing them.
 
-        If two texts have a similarity of t, at least the share t of the shingles of each stand in the other, too. So a
-        text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
-        for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible. As
-        long as there are fewer each time, they are counted again without the others, none of which is like them. Those
-        that remain are prepared for `add`.
+        Two texts of similarity t share at least the fraction t of the shingles of each, so a text has no near duplicate
+        if more than 1 − t of its shingles occur only once. Shingles are counted by short hashes; two with the same
+        hash, like texts shorter than a shingle, only make more texts possible. The texts left are counted again without
+        the others, none of which is like them, as long as their number falls. Those that remain are prepared for `add`.
         """
         folded = fold_lines(texts)
         hashes = _Hashes.of(folded + "\n")
@@ -102,7 +103,7 @@ class NearDuplicates:
         return possible
 
     def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
-        """Whether the Jaccard similarity to one of the texts of these keys is at least the threshold.
+        """Return whether the Jaccard similarity to one of the texts of these keys is at least the threshold.
 
         Templates have very many candidates, so a bound by masks excludes nearly all of them first.
         """
@@ -120,9 +121,11 @@ class NearDuplicates:
 
 
 class _Hashes(NamedTuple):
-    """A hash for each place of several texts, joined by line ends: that of the shingle which begins there. `starts` and
-    `ends` (its line end) are those of each text, `shingles` its number of them, below 1 for one shorter than a
-    shingle."""
+    """Hashes of the shingles that begin at each place of several texts, joined by line ends.
+
+    `starts` and `ends` (the line end) delimit each text; `shingles` is its number of shingles, below 1 for a text
+    shorter than a shingle.
+    """
 
     codes: NDArray[np.uint32]
     starts: NDArray[np.int64]
@@ -131,7 +134,7 @@ class _Hashes(NamedTuple):
 
     @classmethod
     def of(cls, folded: str) -> _Hashes:
-        """Those of folded texts, each a line of one text, with its end."""
+        """Return the hashes of folded texts, given as one text in which each is a line with its end."""
         codes = code_points(folded).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
@@ -141,7 +144,7 @@ class _Hashes(NamedTuple):
         return cls(four[: len(codes)] * _FACTOR + padded[SHINGLE - 1 :], ends - sizes + 1, ends, sizes - SHINGLE)
 
     def at(self, numbers: NDArray[np.int64]) -> _Hashes:
-        """Those of some of the texts."""
+        """Return the hashes of some of the texts."""
         sizes = self.shingles[numbers] + SHINGLE
         ends = np.cumsum(sizes) - 1
         starts = ends - sizes + 1
@@ -149,7 +152,7 @@ class _Hashes(NamedTuple):
         return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
-        """Of which texts at least this share of the shingles may be seen more than once, or which have none."""
+        """Return which texts have no shingle, or at least this share of shingles that may occur more than once."""
         single = _single(self.codes)
         for place in range(SHINGLE):  # what runs into the next text is no shingle
             single[np.maximum(self.ends - place, 0)] = False
@@ -157,7 +160,7 @@ class _Hashes(NamedTuple):
         return np.asarray((self.shingles < 1) | (several >= share * self.shingles))
 
     def masks(self) -> _Masks:
-        """The masks of the texts."""
+        """Return the masks of the texts."""
         counts = np.maximum(self.shingles, 0)
         bits = np.zeros((len(counts), _BITS // 64), np.uint64)
         for start in range(0, len(counts), _BLOCK):
@@ -174,8 +177,10 @@ class _Hashes(NamedTuple):
 
 
 class _Masks:
-    """A mask for each of several sets of shingles, in which every shingle sets a bit: `bits` (n, words). A set has at
-    least `least` shingles, one for each bit that is set, and at most `spare` more."""
+    """Bit masks (n, words) of sets of shingles, in which every shingle sets a bit.
+
+    A set has at least `least` shingles, one for each bit that is set, and at most `spare` more.
+    """
 
     def __init__(self, bits: NDArray[np.uint64], least: NDArray[np.int64], spare: NDArray[np.int64]) -> None:
         self.bits = bits
@@ -185,21 +190,21 @@ class _Masks:
 
     @classmethod
     def empty(cls) -> _Masks:
-        """None as yet."""
+        """Return masks of no text."""
         return cls(np.zeros((0, _BITS // 64), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     @classmethod
     def of(cls, folded: Sequence[str]) -> _Masks:
-        """Those of folded texts."""
+        """Return the masks of folded texts."""
         return _Hashes.of("\n".join([*folded, ""])).masks()
 
     def at(self, number: int) -> _Masks:
-        """One of them."""
+        """Return the mask of one text."""
         part = slice(number, number + 1)
         return _Masks(self.bits[part], self.least[part], self.spare[part])
 
     def append(self, mask: _Masks) -> None:
-        """Add one behind the others."""
+        """Append the mask of one text."""
         if self._used == len(self.least):
             room = max(16, self._used)
             self.bits = np.pad(self.bits, ((0, room), (0, 0)))
@@ -208,10 +213,9 @@ class _Masks:
         self._used += 1
 
     def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """At most how similar this set, the only one here, is to some of the others.
+        """Return upper bounds of the similarity of this set, the only one here, to some of the others.
 
-        Two sets share at most as many shingles as their masks share bits, plus the shingles of a set that share a bit
-        with another of it, in the set that has fewer of these.
+        Two sets share at most as many shingles as their masks share bits, plus the smaller of their `spare` counts.
         """
         common = _set_bits(others.bits[keys] & self.bits) + np.minimum(others.spare[keys], self.spare)
         union = np.maximum(others.least[keys] + self.least - common, common)
@@ -219,14 +223,14 @@ class _Masks:
 
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Which hashes share their first bits with no other."""
+    """Return which hashes share their first bits with no other."""
     bits = min(len(hashes).bit_length() + 1, _MOST_BITS)
     slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
     return np.asarray((np.bincount(slots, minlength=1 << bits) == 1).take(slots))
 
 
 def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The number of bits that are set in each mask, (n,), of masks (n, words)."""
+    """Return the number of bits that are set in each mask, (n,), of masks (n, words)."""
     if hasattr(np, "bitwise_count"):
         return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
     return np.asarray(_bits_of_numbers().take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
@@ -238,7 +242,7 @@ def _bits_of_numbers() -> NDArray[np.uint8]:
 
 
 def shingles(folded: str) -> list[str]:
-    """All runs of `SHINGLE` characters of a folded text, in order; a shorter text is a single one."""
+    """Return all runs of `SHINGLE` characters of a folded text, in order; a shorter text is a single one."""
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
@@ -248,15 +252,17 @@ def shingles(folded: str) -> list[str]:
 def drawn(
     rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Draw the samples of some words from their rows, sorted by word and priority: which rows belong to them. Adds to
-    the counts by cell, `kept` and `near`."""
+    """Return which rows of some words, sorted by word and priority, belong to the samples.
+
+    Adds to the counts by cell, `kept` and `near`.
+    """
     mask = np.zeros(len(rows), np.bool_)
     cells = rows["cell"].to_numpy()
     bounds = [0, *(np.flatnonzero(np.diff(cells // len(settings.bins))) + 1).tolist(), len(rows)]
     for start, end in pairwise(bounds):
         first = _first_of_each(cells[start:end], settings.per_word)
         of_word = rows[start:end]
-        # If none of these is near another, they are the sample, whatever comes behind them.
+        # If none of these is a near duplicate of another, they are the sample, whatever rows follow.
         if settings.duplicates == "near" and _possible(of_word[first], NearDuplicates()):
             mask[start:end] = _without_near(of_word, settings.per_word, near)
         else:
@@ -270,16 +276,15 @@ def _first_of_each(cells: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 
 def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
-    """The sentences, by id, that may be near duplicates of each other."""
+    """Return the sentences, by id, that may be near duplicates of each other."""
     texts = dict(
         zip(rows["id"].to_list(), map(normalise, rows["text"].to_list()), strict=True)
-    )  # some stand there twice
+    )  # a sentence may have several rows
     return dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
 
 
 def _without_near(rows: pl.DataFrame, per_word: int, near: NDArray[np.int64]) -> list[bool]:
-    """Return the rows of a word that belong to its samples, `per_word` of each cell, without near duplicates of those
-    before, whose count by cell grows."""
+    """Return which rows of a word belong to its samples of `per_word` a cell, and count near duplicates in `near`."""
     seen = NearDuplicates()
     possible = _possible(rows, seen)
     is_new: dict[str, bool] = {}

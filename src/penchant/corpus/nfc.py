@@ -14,23 +14,29 @@ from numpy.typing import NDArray
 _SHORT = 512  # up to about this length, unicodedata is faster
 _BLOCK = 1 << 16  # characters looked up at once, which fit in the processor's cache
 BASIC = 0x10000
-"""The code points of the basic plane. Most texts have no others, and tables of these alone are quick to make."""
+"""The number of code points in the basic plane; most texts have no others, and its tables are quick to make."""
 _END = 0x30000  # no character from here on is changed by NFC or has a combining class
 _REORDER, _COMPOSE, _HANGUL, _BEFORE, _NEVER = 1, 2, 4, 4, 0xFF
-"""Roles of a character in a change: the low four bits as the left of two neighbours, the high four (shifted by
-_BEFORE) as the right one. _NEVER marks a character that does not occur in NFC, 0 one that takes no part."""
+"""Roles of a character in a change.
+
+The low four bits are its roles as the left of two neighbours, the high four (shifted by _BEFORE) as the right one.
+_NEVER marks a character that does not occur in NFC, 0 one that takes no part.
+"""
 _Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 _L, _V, _T, _LV = range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3), range(0xAC00, 0xD7A4, 28)
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC, the form in which all texts and words are compared, as unicodedata.normalize does. In
-    scripts such as Bengali this is much faster, since only the few characters that may change are decomposed."""
+    """Return the text in NFC, the form in which all texts and words are compared.
+
+    The result is that of unicodedata.normalize. In scripts such as Bengali this function is much faster, since it
+    decomposes only the few characters that may change.
+    """
     if text.isascii():
         return text
     if len(text) < _SHORT:
         return unicodedata.normalize("NFC", text)
-    if len(text) > _BLOCK:  # the beginning tells most, and looking twice at all takes longer
+    if len(text) > _BLOCK:  # the beginning shows what is frequent; surveying the whole text twice is slower
         text = _replaced(text, _look(text[:_BLOCK]))
     survey = _look(text)
     replaced = _replaced(text, survey)
@@ -43,8 +49,11 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Survey:
-    """A look at a text: its code points, their roles (`parts`), the places of characters that never occur in NFC, and
-    the places of the left of two neighbours that may take part in a change together (`near`)."""
+    """The code points of a text, their roles (`parts`), and the places where it may not be in NFC.
+
+    `never` are the places of characters that never occur in NFC, `near` those of the left of two neighbours that may
+    take part in a change together.
+    """
 
     codes: _Codes
     parts: NDArray[np.uint8]
@@ -72,7 +81,7 @@ def _look(text: str) -> _Survey | None:
 
 
 def code_points(text: str) -> _Codes:
-    """The code points of a text, lone surrogates included."""
+    """Return the code points of a text, lone surrogates included."""
     data = text.encode("utf-16-le", "surrogatepass")
     if len(data) == 2 * len(text):
         return np.frombuffer(data, "<u2")
@@ -80,13 +89,12 @@ def code_points(text: str) -> _Codes:
 
 
 def table_end(codes: _Codes) -> int:
-    """How far a table of characters must go, if `code_points` gave these: `BASIC`, or all code points."""
+    """Return the end of a table that covers what `code_points` gave: `BASIC`, or the end of all code points."""
     return BASIC if codes.itemsize == 2 else sys.maxunicode + 1
 
 
 def _replaced(text: str, survey: _Survey | None) -> str:
-    """Replace the letters that never occur in NFC, if the survey has so many that to replace each everywhere is
-    fastest."""
+    """Replace letters that never occur in NFC, if the survey has so many that replacing each everywhere is fastest."""
     if survey is None or len(survey.never) * 1_000 < len(survey.codes):
         return text
     letters, counts = np.unique(survey.codes[survey.never], return_counts=True)
@@ -119,8 +127,11 @@ def _changes(survey: _Survey) -> list[int]:
 
 
 def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
-    """Return the text with the surroundings of each change composed. A character that takes no part (a starter without
-    decomposition that composes with nothing) divides a text into pieces that can be normalised independently."""
+    """Return the text with the surroundings of each change composed.
+
+    A character that takes no part (a starter without decomposition that composes with nothing) divides a text into
+    pieces that can be normalised independently.
+    """
     if not changes:
         return text
     if len(changes) * 20 > len(text):
@@ -144,9 +155,11 @@ def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """For each code point below some end (and one entry for all others): its roles (`parts`), and the combining classes
-    of the first and last character of its decomposition. `pairs` are the neighbours that compose, sorted, without
-    Hangul."""
+    """Tables by code point below some end, with one more entry for all other code points.
+
+    `parts` are the roles; `first` and `last` are the combining classes of the first and last character of the
+    decomposition. `pairs` are the neighbours that compose, sorted, without Hangul.
+    """
 
     parts: NDArray[np.uint8]
     first: NDArray[np.uint8]
@@ -164,8 +177,11 @@ def _tables_of(codes: _Codes) -> _Tables:
 
 @functools.cache
 def _tables(end: int = _END) -> _Tables:
-    """Build the tables from `unicodedata`, which sets the version of Unicode. Those up to `BASIC` are part of all: no
-    characters of the basic plane compose into one beyond it."""
+    """Build the tables from `unicodedata`, which sets the version of Unicode.
+
+    Tables up to `BASIC` are the beginning of the full ones: no characters of the basic plane compose into one beyond
+    it.
+    """
     parts, first, last = (np.zeros(end + 1, np.uint8) for _ in range(3))
     characters = [*map(chr, range(0x80, _LV.start)), *map(chr, range(_LV.stop, end))]  # Hangul syllables: below
     for mark in filter(unicodedata.combining, characters):

@@ -1,4 +1,4 @@
-"""Read the tables of occurrences that `extraction.extract` writes: counts by word, form and sentence length."""
+"""Read the tables of occurrences that `extraction.extract` writes, and count by word, form and sentence length."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def read_record(path: str | Path) -> dict[str, Any]:
 
 
 def short(record: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """Word, segment and number of occurrences kept, for all that fall short of the minimum."""
+    """Return word, segment and number of occurrences kept, for all that fall short of the minimum."""
     minimum = record["recipe"]["minimum"]
     return [(cell["word"], cell["segment"], cell["kept"]) for cell in record["cells"] if cell["kept"] < minimum]
 
 
 def notes(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes on the numbers: what was not read, what was too long, and which words fall short."""
+    """Yield notes on the numbers: unreadable records, sentences that were too long, and words that fall short."""
     recipe, tally = record["recipe"], record["tally"]
     if tally["skipped"]:
         were = for_one(tally["skipped"], "were")
@@ -53,8 +53,8 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
     used_up = [c for c in record["cells"] if not c["exact"] and c["kept"] < recipe["per_word"]]
     if used_up:
         yield (
-            f"of {len({c['word'] for c in used_up})} stimuli fewer than {recipe['per_word']:,} were kept, for too "
-            "many nearly equal sentences were drawn; to keep more, ask for more"
+            f"of {len({c['word'] for c in used_up})} stimuli fewer than {recipe['per_word']:,} were kept, because many "
+            "of the sentences drawn were near duplicates; ask for more per word to keep more"
         )
     lacking = list(dict.fromkeys(word for word, _, _ in short(record)))
     if lacking:
@@ -86,8 +86,8 @@ def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
 
     `occurrences` counts all in the corpus. Words and segments also have: how many occurrences differ (`distinct`, and
     `distinct_estimated` if that is an estimate from the sample), how many near duplicates were dropped, how many
-    occurrences were kept, and what falls short of the minimum: for a word the segments, for a segment the number of
-    words. Forms that never occur are listed with 0. Raises MethodError for any other `by`.
+    occurrences were kept, and those that fall short of the minimum: for a word the segments, for a segment the number
+    of words. Forms that never occur are listed with 0. Raises MethodError for any other `by`.
     """
     if by == "form":
         return _forms(record)

@@ -32,7 +32,7 @@ _Record = tuple[str, str, str, int, int, str, int, str]
 
 
 OCCURRENCE = ("id", "word", "text", "start", "end")
-"""The columns of occurrences that are given in Python without names."""
+"""The columns of occurrences given in Python without names, in order."""
 
 
 class OccurrenceRow(BaseModel):
@@ -84,8 +84,10 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: st
 
 
 def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame | None:
-    """Read tables that `extraction.extract` wrote, all rows at once. Returns None if one is anything else, or has a
-    fault, which reading row by row will report."""
+    """Read tables that `extraction.extract` wrote, all rows at once.
+
+    Returns None if a file is anything else or has a fault, which reading row by row will report.
+    """
     frames = []
     for file in files:
         require_file(file)
@@ -136,8 +138,7 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
 
 
 def _require_form(row: OccurrenceRow) -> None:
-    """Raise ValueError if the place of the form is outside the text, contains no word, or composes with its
-    neighbours."""
+    """Raise ValueError if the form is outside the text, contains no word, or composes with its neighbours."""
     if not 0 <= row.start < row.end <= len(row.text):
         raise ValueError(f"start {row.start} and end {row.end} are not a place in a text of {len(row.text)} characters")
     form = row.text[row.start : row.end]
@@ -181,7 +182,7 @@ def _sentences(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _stem(file: Path) -> str:
-    """The name of a plain text file without its extensions. Raises DataError for a compressed table."""
+    """Return the name of a plain text file without its extensions. Raises DataError for a compressed table."""
     name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
     if name.suffix.lower() in TABLES:
         raise DataError("is a compressed table", file=file, hint="decompress it, or save it as Parquet")

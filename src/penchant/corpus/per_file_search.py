@@ -1,4 +1,4 @@
-"""Occurrences in whole files, each searched on its own, such as on another machine, and merged in their order."""
+"""Search whole files one by one, such as on other machines, and merge the occurrences in the order of the files."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from penchant.gc_control import uncollected
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """A file to be searched, without its first `after` blocks, for samples of `size`; `highest` are, by cell, the
-    highest priorities that can enter the sample of the corpus."""
+    """A file to be searched, without its first `after` blocks, for samples of `size`.
+
+    `highest` are, by cell, the highest priorities that can enter the sample of the corpus.
+    """
 
     number: int
     file: TextFile
@@ -32,8 +34,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileFound:
-    """The occurrences in a file that may belong to the sample of the corpus, the counts of all, and the hash of the
-    file as it is stored."""
+    """The occurrences in a file that may belong to the sample, all counts, and the hash of the file as stored."""
 
     number: int
     rows: pl.DataFrame
@@ -42,7 +43,7 @@ class FileFound:
 
 
 ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFound]]
-"""Searches files, and gives what it found in their order."""
+"""A function that searches files and yields the results in their order."""
 
 
 @uncollected()

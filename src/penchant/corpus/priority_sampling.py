@@ -12,17 +12,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 SPACE = 1 << 64
-"""Priorities are integers from 0 to below this."""
+"""The number of priorities, which are integers from 0."""
 
 
 def priority(seed: int, *parts: str) -> int:
-    """The priority of an item described by its parts, uniform over seeds: a hash, so that equal items count once and
-    the same are drawn wherever they occur."""
+    """Return the priority of an item described by its parts, a hash that is uniform over seeds.
+
+    Equal items have equal priorities, so they count once and the same are drawn wherever they occur.
+    """
     return int.from_bytes(_begun(seed, *parts).digest(), "little")
 
 
 def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.uint64]:
-    """`priority(seed, word, str(nth), content)` of many items, given the contents in UTF-8."""
+    """Return `priority(seed, word, str(nth), content)` of many items, given the contents in UTF-8."""
     begun: dict[tuple[str, int], Any] = {}
     digests = []
     for word, nth, content in zip(words, nths, contents, strict=True):
@@ -46,8 +48,10 @@ T = TypeVar("T")
 def spread(
     items: Sequence[T], limit: int, *, seed: int, content: Callable[[T], Sequence[str]], group: Callable[[T], str]
 ) -> list[T]:
-    """At most `limit` items, in their order, spread evenly over their groups: from each in turn the one of the smallest
-    priority. A sample of fewer is part of every sample of more."""
+    """Return at most `limit` items, in their order, spread evenly over their groups.
+
+    The groups take turns, each giving its item of the smallest priority. A smaller sample is part of every larger one.
+    """
     order = sorted(range(len(items)), key=lambda i: priority(seed, *content(items[i])))
     taken: Counter[str] = Counter()
     turns = []
@@ -70,7 +74,7 @@ class Smallest:
         """By cell, the highest priority that can enter the sample."""
 
     def add(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Add priorities, each to a cell. Returns which of them were not there before and can belong to the sample."""
+        """Add priorities, each to a cell, and return which of them are new and can belong to the sample."""
         added = np.zeros(len(cells), np.bool_)
         able = np.flatnonzero(priorities <= self.highest[cells])
         able = able[~self._kept_before(cells[able], priorities[able])]
@@ -88,11 +92,11 @@ class Smallest:
         return added
 
     def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add the `priority` of each row to its `cell`. Returns the rows that `add` does."""
+        """Add the `priority` of each row to its `cell`; return the rows that are new and can belong to the sample."""
         return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
 
     def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which priorities are in the sorted part of the sample of their cell."""
+        """Return which priorities are in the sorted part of the sample of their cell."""
         known = np.zeros(len(cells), np.bool_)
         sorted_before = np.flatnonzero(self._sorted[cells])
         for cell in np.unique(cells[sorted_before]).tolist():
@@ -116,14 +120,16 @@ class Smallest:
             self.highest[cell] = merged[self.k - 1]
 
     def sample(self, cell: int) -> NDArray[np.uint64]:
-        """The priorities of the sample, in rising order."""
+        """Return the priorities of the sample, in rising order."""
         self._merge(cell)
         return self._kept[cell]
 
     def distinct(self, cell: int) -> tuple[int, bool]:
-        """The number of distinct items in a cell, and whether it is exact. Otherwise it is estimated as (k − 1) / u,
-        with u the k-th smallest priority as a share of all; its relative standard error is 1 / √(k − 2), for k > 2
-        (Bar-Yossef et al. 2002; Beyer et al. 2007)."""
+        """Return the number of distinct items in a cell, and whether it is exact.
+
+        Otherwise it is estimated as (k − 1) / u, with u the k-th smallest priority as a share of all; its relative
+        standard error is 1 / √(k − 2), for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).
+        """
         kept = self.sample(cell)
         if len(kept) < self.k:
             return len(kept), True

@@ -35,8 +35,10 @@ def worthwhile(files: Iterable[TextFile]) -> int:
 
 
 def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Iterator[Answer]:
-    """Yield the result of `work` for each task, in order; only a few tasks are taken in advance. With one worker all is
-    done in this process; otherwise `work`, tasks and results must be picklable."""
+    """Yield the result of `work` for each task, in order; only a few tasks are taken in advance.
+
+    With one worker, all is done in this process; otherwise `work`, tasks and results must be picklable.
+    """
     if workers <= 1:
         yield from map(work, tasks)
         return
@@ -74,8 +76,10 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
-    """Hide the main module from processes started here, unless the work is defined there. They would run it again, be
-    it the whole command line with all that it imports, or a caller's script from its first line."""
+    """Hide the main module from processes started here, unless the work is defined there.
+
+    They would import it again: the whole command line, or a caller's script from its first line.
+    """
     if work.__module__ == "__main__":
         yield
         return

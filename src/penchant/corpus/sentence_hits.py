@@ -1,4 +1,4 @@
-"""Find words in the sentences of a text, all at once: sentences and hits in columns."""
+"""Find words in the sentences of a text, with sentences and hits in columns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from penchant.corpus.word_matching import Matcher, is_first, is_parted, words
 
 
 class Sentences(NamedTuple):
-    """Sentences: their texts, the number of the line of each in the whole text (from 0), its own in the line, from 1,
-    and where it starts in the line, in characters."""
+    """Sentences of a text, and where they stand in it.
+
+    `lines` are the numbers of their lines (from 0), `numbers` those of the sentences in the line (from 1), and `starts`
+    the characters in the line at which they start.
+    """
 
     texts: list[str]
     lines: Integers
@@ -24,14 +27,16 @@ class Sentences(NamedTuple):
     starts: Integers
 
     def at(self, places: Integers) -> Sentences:
-        """Some of the sentences."""
+        """Return some of the sentences."""
         texts = [self.texts[place] for place in places.tolist()]
         return Sentences(texts, self.lines[places], self.numbers[places], self.starts[places])
 
 
 class Hits(NamedTuple):
-    """Words found in sentences, by rising sentence, start, end and word: the places of sentence, word and form in their
-    lists, and start and end in the sentence, in characters."""
+    """Words found in sentences, by rising sentence, start, end and word.
+
+    `sentences`, `words` and `forms` are places in their lists; `starts` and `ends` are characters in the sentence.
+    """
 
     sentences: Integers
     words: Integers
@@ -40,15 +45,15 @@ class Hits(NamedTuple):
     ends: Integers
 
     def at(self, places: Integers) -> Hits:
-        """Some of the hits."""
+        """Return some of the hits."""
         return Hits(*(column[places] for column in self))
 
 
 class HitFinder:
-    """Finds words in texts, in any of their forms, in NFC. `forms` are the surfaces that a hit may have."""
+    """A finder of words in texts in NFC, in any of their forms; `forms` are the surfaces that a hit may have."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str, layout: Layout) -> None:
-        """Raises DataError for a form without a letter or digit, and MethodError if a package is missing."""
+        """Index the forms. Raises DataError for one without letter or digit, MethodError if a package is missing."""
         matcher = Matcher(forms, language)
         self._scanner = Scanner(matcher.surfaces())
         self._divide = divider(language, layout)
@@ -58,8 +63,10 @@ class HitFinder:
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
     def find(self, text: str) -> tuple[Sentences, Hits]:
-        """Find the sentences of a text of many lines that hold words. They are those of `units.splitter`, and hold
-        what `Matcher.find` finds in each."""
+        """Find the sentences of a text of many lines that hold words, and the hits in them.
+
+        Sentences are divided as by `line_units.splitter`, and hits are those that `Matcher.find` finds in each.
+        """
         places = self._scanner.find(text)
         if not len(places.forms):
             return Sentences([], *(3 * [places.lines])), Hits(*(5 * [places.lines]))
@@ -73,7 +80,7 @@ class HitFinder:
         return sentences.at(used), hits._replace(sentences=of_hit)
 
     def _divided(self, lines: Sequence[str], of_place: Integers, places: Places) -> tuple[Sentences, Hits]:
-        """The sentences of some lines that hold a form, and the forms in them, still without words."""
+        """Return the sentences of some lines that hold a form, and the forms in them, still without words."""
         pieces, counts, begins, ends = _pieces(lines, [self._divide(line) for line in lines])
         offsets = np.cumsum([0, *map(len, lines)])
         starts, stops = places.begins + offsets[of_place], places.ends + offsets[of_place]
@@ -95,14 +102,14 @@ class HitFinder:
         return sentences, self._parted(texts, hits.at(np.flatnonzero(inside)))
 
     def _parted(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Without forms that begin or end in a character outside words, and touch a word of the same sentence."""
+        """Drop forms that begin or end in a character outside words and touch a word of the same sentence."""
         unsure = np.flatnonzero(self._open[hits.forms])
         places = (hits.sentences[unsure].tolist(), hits.starts[unsure].tolist(), hits.ends[unsure].tolist())
         kept = [is_parted(texts[sentence], start, end) for sentence, start, end in zip(*places, strict=True)]
         return hits.at(np.delete(np.arange(len(hits.forms)), unsure[~np.array(kept, np.bool_)]))
 
     def _owned(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Each hit once for every word that has the form there."""
+        """Return each hit once for every word that has the form there."""
         which, words = self._exact.of(hits.forms)
         able = np.flatnonzero(self._initial.counts[hits.forms])
         places = zip(able.tolist(), hits.sentences[able].tolist(), hits.starts[able].tolist(), strict=True)
@@ -120,7 +127,7 @@ class _Owners:
         self._words = np.array([*chain.from_iterable(words)], np.int64)
 
     def of(self, forms: Integers) -> tuple[Integers, Integers]:
-        """For some forms, the words of one after the other, and the place of its form for each."""
+        """Return, for all words of some forms, the places of their forms and the words."""
         counts = self.counts[forms]
         which = np.repeat(np.arange(len(forms)), counts)
         nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -134,7 +141,7 @@ def _lines(text: str, starts: Iterable[int]) -> Iterable[str]:
 
 
 def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[list[str], Integers, Integers, Integers]:
-    """The pieces of all lines, how many each line has, and where they begin and end in the lines put together."""
+    """Return the pieces of all lines, their number in each line, and their begins and ends in the joined lines."""
     counts = np.array([*map(len, divided)], np.int64)
     pieces = [*chain.from_iterable(divided)]
     lengths = np.array([*map(len, pieces)], np.int64)
@@ -155,7 +162,7 @@ def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[lis
 
 
 def _longest(hits: Hits) -> Hits:
-    """Of several forms of a word at one start only the longest, in order."""
+    """Return only the longest of several forms of a word at one start, in order."""
     hits = hits.at(np.lexsort((hits.ends, hits.words, hits.starts, hits.sentences)))
     same = np.logical_and.reduce([np.diff(column) == 0 for column in (hits.sentences, hits.starts, hits.words)])
     hits = hits.at(np.flatnonzero(~np.append(same, False)[: len(hits.words)]))

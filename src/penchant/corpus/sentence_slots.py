@@ -1,4 +1,4 @@
-"""Sentences with named slots, such as "{target} is {attribute}.", and where their words stand once they are filled."""
+"""Sentences with named slots, such as "{target} is {attribute}.", and the places of the words that fill them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ Span = tuple[int, int]
 def filled(
     slot: re.Pattern[str], text: str, words: Mapping[str, str], *, capital: str | None = None
 ) -> tuple[str, dict[str, Span]]:
-    """The text with its slots filled, and the span of every word by the name of its slot. `slot` matches a slot, with
-    the name as its one group; with `capital`, a language, a word that comes first begins with its capital."""
+    """Return the text with its slots filled, and the span of every word by the name of its slot.
+
+    `slot` matches a slot, with the name as its one group; with `capital`, a language, a word that comes first begins
+    with its capital.
+    """
     spans: dict[str, Span] = {}
     whole = ""
     for number, part in enumerate(slot.split(text)):  # odd parts are names of slots

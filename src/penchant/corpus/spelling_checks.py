@@ -40,7 +40,7 @@ _LONE_VOWEL = regex.compile(  # a Bengali vowel sign without a consonant, such a
 def orthography(stimuli: StimulusSet) -> list[str]:
     """List the faults in words, templates, contexts and the forms of words, one line each.
 
-    These are: invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
+    These are invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
     of another script than the language's, marks without a letter, superfluous spaces, and words that a category has
     twice on one side.
     """

@@ -52,7 +52,8 @@ class WordList:
     """A list of words, and the sentences, each with one {word}, in which they are placed.
 
     The `words` of a SEAT file may be whole sentences; `behind` is then the word that each of them is about, if the file
-    declares it."""
+    declares it.
+    """
 
     name: str
     label: str
@@ -61,11 +62,11 @@ class WordList:
     behind: tuple[str, ...] = ()
 
     def sentences_alone(self) -> bool:
-        """Whether most entries are sentences, of words that are not declared."""
+        """True if most entries are sentences, and the words behind them are not declared."""
         return not self.behind and not self.bare() and not self.templates
 
     def bare(self) -> bool:
-        """Whether most entries are words, with no template to place them in."""
+        """True if most entries are words, with no template to place them in."""
         return not self.templates and 2 * sum(" " in word.strip() for word in self.words) <= len(self.words)
 
 
@@ -84,8 +85,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Targets X and Y, attributes A and B. `target` tells which of these fill the {target} slot of the contexts;
-    `control` names the category whose effect size is taken off, if there is one."""
+    """Targets X and Y, attributes A and B.
+
+    `target` says which of these fill the {target} slot of the contexts; `control` names the category whose effect size
+    is subtracted, if any.
+    """
 
     id: str
     label: str
@@ -101,11 +105,11 @@ class Category:
     control: str = ""
 
     def lists(self) -> tuple[WordList, WordList, WordList, WordList]:
-        """X, Y, A, B."""
+        """Return the lists X, Y, A and B."""
         return self.x, self.y, self.a, self.b
 
     def repeated(self) -> list[str]:
-        """Words that occur twice in X and Y together, or twice in A and B together."""
+        """Return the words that occur twice in X and Y together, or twice in A and B together."""
         repeated: list[str] = []
         for first, second in ((self.x, self.y), (self.a, self.b)):
             words = first.words + second.words
@@ -114,14 +118,14 @@ class Category:
         return list(dict.fromkeys(repeated))
 
     def cautions(self) -> Iterator[str]:
-        """Cautions about words on one side that look alike."""
+        """Yield cautions about words on one side that look alike."""
         for first, second in ((self.x, self.y), (self.a, self.b)):
             yield from counted_apart(map(canonical, first.words + second.words), f"words of {self.id}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StimulusSet:
-    """Categories, and the suffixes that each word may take, by its NFC. `sha256` is the hash of all files."""
+    """Categories, and the suffixes of each word, by the word in NFC; `sha256` is the hash of all files."""
 
     name: str
     language: str
@@ -137,15 +141,15 @@ class StimulusSet:
         )
 
     def words(self) -> list[str]:
-        """Every distinct word, in order."""
+        """Return every distinct word, in order."""
         return list(dict.fromkeys(word for c in self.categories for words in c.lists() for word in words.words))
 
     def forms(self, word: str) -> tuple[str, ...]:
-        """The word and the word with each of its suffixes, in NFC."""
+        """Return the word and the word with each of its suffixes, in NFC."""
         return tuple(dict.fromkeys(canonical(word + suffix) for suffix in ("", *self.endings(word))))
 
     def endings(self, word: str) -> tuple[str, ...]:
-        """The suffixes of a word, in whichever spelling."""
+        """Return the suffixes of a word, in whichever spelling."""
         return self.suffixes.get(canonical(word), ())
 
 
@@ -154,12 +158,13 @@ class StimulusSet:
 
 @asked
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
-    """Read the stimuli of a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table
-    (`TableRow`), several of these together, or words given in Python: lists by set (X, Y, A, B), such lists by
-    category, rows, columns or a frame, or the keys of a `set.yaml`.
+    """Read stimuli from a directory, files or Python data.
 
-    `columns` names those of a table that are not called category, set, word or label. A word with several canonically
-    equivalent spellings has the first everywhere. Raises DataError naming file, line and key.
+    These are a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table (`TableRow`),
+    several of these together, or words given in Python: lists by set (X, Y, A, B), such lists by category, rows,
+    columns or a frame, or the keys of a `set.yaml`. `columns` names those of a table that are not called category, set,
+    word or label. A word with several canonically equivalent spellings has the first everywhere. Raises DataError
+    naming file, line and key.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)
@@ -192,7 +197,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
 
 def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
-    """The categories with one spelling of each word, the first that it has."""
+    """Return the categories with one spelling of each word, the first that occurs."""
     lists = [part for category in categories for part in category.lists()]
     spelled = equivalent(word for part in lists for word in (*part.words, *part.behind))
 
@@ -251,7 +256,7 @@ _Known = TypeVar("_Known")
 
 
 def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _Known:
-    """Return what a name refers to. Raises DataError if there is nothing of that name."""
+    """Return the entry of a name. Raises DataError if there is none."""
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3)
@@ -260,7 +265,7 @@ def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _
 
 
 def _family(document: StimuliFile, name: str, path: Path) -> tuple[str, ...]:
-    """The templates of a list."""
+    """Return the templates of a list."""
     family = document.lists[name].templates
     if family is None:
         return ()
@@ -286,14 +291,14 @@ def _category(
     if control:
         other = _look_up("category", control, document.categories, f"{place}.control")
         if other is entry or other.control:
-            told = "is no control of itself" if other is entry else "has a control of its own"
-            raise DataError(f"category '{control}' {told}", where=f"{place}.control", hint="name another category")
+            problem = "cannot be its own control" if other is entry else "has a control of its own"
+            raise DataError(f"category '{control}' {problem}", where=f"{place}.control", hint="name another category")
     label = entry.label or id_
     return Category(id_, label, x, y, a, b, sentences, entry.target, entry.paired, measures, place, control)
 
 
 def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:
-    """The suffixes of each word: those of its own groups, else those of the file, else those of its lists."""
+    """Return the suffixes of each word: those of its own groups, else those of the file, else those of its lists."""
 
     def of(groups: Iterable[str], where: str) -> list[str]:
         return [s for group in groups for s in _look_up("group of suffixes", group, entry.groups, where)]
@@ -331,8 +336,11 @@ def _from_seat(file: Path) -> tuple[Category, ...]:
 
 
 def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
-    """The word behind each example: that of the same place, where there are as many, else the longest one that a word
-    of the example begins with. Raises DataError for an example that holds none."""
+    """Return the word behind each example. Raises DataError for an example that holds none.
+
+    With as many words as examples, it is the word of the same position, else the longest that a word of the example
+    begins with.
+    """
     if entry.words is None or len(entry.words) == len(entry.examples):
         return tuple(entry.words or ())
     known = sorted(((_folded(word), word) for word in entry.words), key=lambda pair: (-len(pair[0]), pair[0]))
@@ -373,7 +381,7 @@ def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path
     for number, row in rows:
         words[row.set].append(row.word)
         if row.label and labels.setdefault(row.set, row.label) != row.label:
-            message = f"set {row.set} of category '{id_}' is called '{labels[row.set]}' before"
+            message = f"set {row.set} of category '{id_}' is called '{labels[row.set]}' above"
             raise DataError(message, file=file, line=number, field="label")
     missing = [key for key, members in words.items() if not members]
     if missing:

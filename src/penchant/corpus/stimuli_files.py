@@ -19,9 +19,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _as_word(value: object) -> str:
-    """Validate a text. A word such as `true` or `null` that is no text in YAML is an error."""
+    """Return a text as written. Raises ValueError for a word that is no text in YAML, such as `true` or `null`."""
     if value is None or isinstance(value, bool | datetime.date):
-        raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
+        raise ValueError(f"expected a text, got {value!r}: put a word that YAML reads as something else in quotes")
     text = as_written(value)
     if _SURROGATE.search(text):
         raise ValueError("holds half of a surrogate pair")
@@ -44,9 +44,9 @@ def _several(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_as_word)]
-"""A word or a sentence, in the spelling it has."""
+"""A word or a sentence, in its own spelling."""
 Name = Annotated[str, BeforeValidator(lambda value: canonical(_as_word(value)))]
-"""What a list, a family, a group or a category is called."""
+"""The name of a list, a family, a group or a category."""
 Texts = Annotated[list[Text], Field(min_length=1)]
 TemplateText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{word}"))]
 ContextText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{target}", "{attribute}"))]
@@ -66,7 +66,7 @@ class ListEntry(_Strict):
     """A word list; its key is its name."""
 
     label: Name | None = None
-    """What the list is called in reports; default: its key."""
+    """The name of the list in reports; default: its key."""
     templates: Annotated[Name | None, Field(description="the family of templates in which its words are placed")] = None
     words: Texts
     """The words."""
@@ -83,7 +83,7 @@ class CategoryEntry(_Strict):
     """A category; its key is its name. X, Y, A and B name lists."""
 
     label: Name | None = None
-    """What the category is called in reports."""
+    """The name of the category in reports."""
     X: Name
     """The list that is the first set of targets."""
     Y: Name
@@ -103,8 +103,7 @@ class CategoryEntry(_Strict):
     measures: Annotated[list[Measure], Field(min_length=1)] = list(get_args(Measure))
     """The instruments that read the category; default: all."""
     control: Name | None = None
-    """Another category of the set, without a bias that matters, whose effect size is taken off (weat, seat,
-    logprob-bias)."""
+    """A category without a bias that matters, whose effect size is subtracted (weat, seat, logprob-bias)."""
 
 
 class SuffixesEntry(_Strict):
@@ -138,8 +137,10 @@ class StimuliFile(_Strict):
 
 
 class SeatSet(_Strict):
+    """A set of words or sentences of a SEAT or CEAT file."""
+
     category: Name
-    """What the set is called."""
+    """The name of the set."""
     examples: Texts
     """Its words, or whole sentences."""
     words: Annotated[
@@ -172,8 +173,8 @@ class TableRow(BaseModel):
     """X or Y (targets), A or B (attributes)."""
     word: Text
     """The word."""
-    label: Annotated[Name | None, Field(description="what the set is called")] = None
+    label: Annotated[Name | None, Field(description="the name of the set")] = None
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: StimuliFile, "seat": SeatFile, "table": TableRow}
-"""The models of what is read: `set.yaml`, a SEAT or CEAT file, a row of a table."""
+"""The models of `set.yaml`, a SEAT or CEAT file, and a row of a table."""

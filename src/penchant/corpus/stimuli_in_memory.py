@@ -12,16 +12,19 @@ from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.tables.in_memory import NAME, document_of, is_missing, plain, require_text, rows
 
 AS_NAMED: Mapping[str, str] = {}
-"""No column has another name than its field."""
+"""Column names by field when every column has the name of its field."""
 WORD = ("category", "set", "word")
-"""The columns of words that are given in Python without names."""
+"""The columns of words given in Python without names, in order."""
 _LISTS = {"X", "Y", "A", "B"}
 """Targets and attributes."""
 
 
 def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
-    """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
-    `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
+    """Return the rows of a table of words, from lists by set (X, Y, A, B), such lists by category, or any table.
+
+    `columns` names the columns of a table that are called otherwise. Raises DataError for a cell that is missing or is
+    not a word.
+    """
     lists = isinstance(given, Mapping) and bool(given)
     categories = {name: given} if lists and set(given) <= _LISTS else given
     if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
@@ -45,15 +48,14 @@ def _words(given: Any, label: str) -> list[str]:
     words = plain(given)
     if words is not None and not isinstance(words, list):
         hint = "give a list of words" + (f", as in [{shortened(words)}]" if isinstance(words, str) else "")
-        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint=hint)
+        raise DataError(f"{kind(given)} is not a list of words", where=f"set {label}", hint=hint)
     for number, word in enumerate(words or (), 1):
         require_text(word, "word", f"set {label}, word {number}")
     return words or []
 
 
 def file_of_set(given: Any) -> Path | None:
-    """The `set.yaml` of a set given in Python: its keys, with templates and contexts. None for anything else. Raises
-    DataError."""
+    """Return the `set.yaml` of a set given in Python as its keys; None for anything else. Raises DataError."""
     if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

@@ -40,7 +40,7 @@ def check_by(by: str, *, counted: bool) -> None:
     if by not in BY:
         raise MethodError(f"there are no findings by '{by}'", hint=one_of(by, BY))
     if by == "suffix" and not counted:
-        raise MethodError("suffixes are counted in a text", hint="name one, or use --by form or word")
+        raise MethodError("suffixes are counted in a text", hint="name a text, or use --by form or word")
 
 
 def table(usage: Usage, by: By = "word") -> pl.DataFrame:
@@ -49,8 +49,10 @@ def table(usage: Usage, by: By = "word") -> pl.DataFrame:
     By form: each form with its suffix, how often it occurs, and its findings. Below the forms of a word are the runs
     that begin with it and that no word claims: the most frequent, and the most frequent of those that end in a suffix
     of other words. Without a corpus, only the forms with findings.
-    By word: how many forms it has, how many of these occur, their occurrences and the share without a suffix, runs
-    that no word claims, and the forms that are also another word's or a word of their own.
+
+    By word: how many forms it has, how many of these occur, their occurrences and the share without a suffix, runs that
+    no word claims, and the forms that are also another word's or a word of their own.
+
     By suffix: how many words have it, with how many it occurs and how often; with how many other words it occurs
     unclaimed, how often, and with which. Then endings that several words take but that are no suffix of any. Needs a
     corpus.
@@ -105,7 +107,7 @@ def _of_forms(usage: Usage, word: str) -> Iterator[dict[str, Any]]:
 
 
 def _likely(usage: Usage, word: str) -> list[tuple[str, int]]:
-    """The unclaimed endings of a word: the most frequent, and the most frequent of those that other words have."""
+    """Return the unclaimed endings of a word: the most frequent, and the most frequent that other words have."""
     endings = usage.missed[word].most_common()
     suffixes = [ending for ending in endings if ending[0] in usage.suffixes]
     chosen = {*endings[:_SHOWN], *suffixes[:_SHOWN]}
@@ -181,8 +183,8 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
     never = sum(not counts[key] for key in forms)
     absent = sum(not any(counts[word, form] for form in of_word) for word, of_word in usage.forms.items())
     yield (
-        f"{never:,} of {counted(len(forms), 'forms')} never {for_one(never, 'occur')}, those of "
-        f"{counted(absent, 'words')} that never {for_one(absent, 'do')} among them "
+        f"{never:,} of {counted(len(forms), 'forms')} never {for_one(never, 'occur')}; "
+        f"{counted(absent, 'words')} {for_one(absent, 'occur')} in no form "
         f"({counted(counts.total(), 'occurrences')} of all forms)"
     )
     yield from _unused(usage, counts)
@@ -197,8 +199,10 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that occur with none of the words that have them, and on suffixes that occur with none of
-    a group of words that have the same suffixes; those of the most frequent words come first."""
+    """Yield notes on suffixes that never occur, with any word or with a group of words that have the same suffixes.
+
+    Suffixes of the most frequent words come first.
+    """
     groups: dict[tuple[str, ...], list[str]] = {}
     for word, forms in usage.forms.items():
         groups.setdefault(tuple(forms.values()), []).append(word)
@@ -244,7 +248,7 @@ def _from_most(entry: tuple[int, Any, Any]) -> int:
 
 
 def _suffixes_written(file: Path) -> list[str]:
-    """The suffixes in a file of stimuli, exactly as written."""
+    """Return the suffixes in a file of stimuli, exactly as written."""
     if file.suffix.lower() in (".yaml", ".yml"):
         lists = ((read_yaml(file).content.get("suffixes") or {}).get("groups") or {}).values()
     else:

@@ -1,4 +1,4 @@
-"""Compare suffixes with a corpus: which forms occur, which are also another word's, and which are missed."""
+"""Compare suffixes with a corpus: forms that occur, forms that are also another word's, and forms that are missed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penchant.errors import missing_package
 from penchant.text_io import read_text
 
 ROOM = 10_000
-"""How many different runs that begin with a word and are no form are counted per word."""
+"""The number of different unclaimed runs that are counted per word (see `Usage`)."""
 _TAIL = regex.compile(f"[{WORD}]*+")
 _LETTER = regex.compile(f"[{WORD}]")
 
@@ -54,7 +54,7 @@ class Frequent:
             self.short += least
 
     def most_common(self) -> list[tuple[str, int]]:
-        """Things and counts, the most frequent first; equal counts are sorted by name."""
+        """Return things and counts, the most frequent first; equal counts are sorted by name."""
         return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
@@ -78,7 +78,7 @@ class Usage:
     skipped: int = 0
 
     def capital(self, form: str) -> str:
-        """The form as it is found at the beginning of a sentence."""
+        """Return the form as it is found at the beginning of a sentence."""
         return capital_form(form, self.stimuli.language)
 
     @cached_property
@@ -92,12 +92,12 @@ class Usage:
         return {surface: list(words) for surface, words in claims.items()}
 
     def shared(self, word: str, form: str) -> list[str]:
-        """The other words that claim a form of this one: where it occurs, both are found."""
+        """Return the other words that claim a form of this one: where it occurs, both are found."""
         surfaces = dict.fromkeys((form, self.capital(form)))
         return [owner for owner in dict.fromkeys(o for s in surfaces for o in self.owners[s]) if owner != word]
 
     def own_word(self, word: str, form: str) -> bool:
-        """Whether a form with a suffix is also a word in its own right."""
+        """True if a form with a suffix is also a word in its own right."""
         return form != word and form in self.others
 
     @cached_property
@@ -107,7 +107,7 @@ class Usage:
 
     @cached_property
     def misspelt(self) -> dict[tuple[str, str], list[str]]:
-        """By word and form, the spelling faults that the suffix causes."""
+        """The spelling faults that the suffix causes, by word and form."""
         faults = {}
         for word, forms in self.forms.items():
             suffixes = tuple(suffix for suffix in forms.values() if suffix)
@@ -120,7 +120,7 @@ class Usage:
         return faults
 
     def findings(self, word: str, form: str) -> list[str]:
-        """The findings about a form, apart from how often it occurs."""
+        """Return the findings about a form, apart from how often it occurs."""
         shared = self.shared(word, form)
         findings = [f"form of {', '.join(shared)} too"] if shared else []
         findings += ["a word of its own"] if self.own_word(word, form) else []
@@ -146,11 +146,10 @@ def usage(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Usage:
-    """Return the forms of the words that an extraction looks for and, if files are given, how often they occur; files
-    are read once.
+    """Return the forms of the words that an extraction looks for and, if files are given, their counts.
 
-    A form occurs where `extraction.extract` would find it. `others` are words in their own right, such as the headwords
-    of a dictionary. Raises DataError and MethodError.
+    Files are read once; a form occurs where `extraction.extract` would find it. `others` are words in their own right,
+    such as the headwords of a dictionary. Raises DataError and MethodError.
     """
     settings = extraction(stimuli, layout=layout, field=field)
     words = {normalise(word): word for word in stimuli.words()}
@@ -205,7 +204,7 @@ class _Search:
 
 
 class _Beginnings:
-    """Finds the runs of word characters that begin with one of many words, and the longest such word of each run."""
+    """A finder of runs of word characters that begin with one of many words, and of the longest such word."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str) -> None:
         try:
@@ -218,8 +217,11 @@ class _Beginnings:
         self._automaton = AhoCorasick([*self._words, *self._capitals])
 
     def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:
-        """Count words with the endings that follow them in the same run; also return the numbers of the lines in which
-        a run begins with a capitalised word, as at the beginning of a sentence."""
+        """Count words with the endings that follow them in the same run.
+
+        Also returns the numbers of the lines in which a run begins with a capitalised word, as at the beginning of a
+        sentence.
+        """
         inside = set(_LETTER.findall("".join(set(text))))
         longest: dict[int, tuple[int, int]] = {}
         capitals: set[int] = set()
@@ -237,8 +239,7 @@ class _Beginnings:
         return begun, {bisect.bisect(starts, at) - 1 for at in capitals}
 
     def first(self, sentence: str) -> Iterator[tuple[str, str]]:
-        """Yield the longest capitalised word that the sentence begins with, and its ending, unless a word fits as
-        written."""
+        """Yield the longest capitalised word that begins the sentence and its ending, unless a word fits as written."""
         letter = _LETTER.search(sentence) if self._capitals else None
         if letter is None:
             return

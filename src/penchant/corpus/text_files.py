@@ -1,4 +1,4 @@
-"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks."""
+"""Files and URLs of running text, found by paths, patterns and directories."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penchant.hub.data_sets import is_hub, pinned_url
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
-"""What a line of text holds: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
+"""The contents of a line of text: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
 COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 
 
@@ -44,7 +44,7 @@ class TextFile:
         return "parquet" if ending == ".parquet" else "text"
 
     def record(self, sha256: str) -> dict[str, Any]:
-        """The entry for this file in the record of an extraction."""
+        """Return the entry for this file in the record of an extraction."""
         return {"name": self.name, "size": self.size, "sha256": sha256}
 
 
@@ -52,7 +52,7 @@ class Block(NamedTuple):
     """Some records of a file, from number `first` on (counted from 1; plain text counts lines).
 
     `data` holds whole lines as stored, with so many `newlines`, or the texts of rows (None for a missing one). `at` is
-    how much of the file has been read, this block included, in stored bytes; for Parquet it is the share of rows times
+    how much of the file has been read, this block included, in stored bytes; for Parquet, it is the share of rows times
     the file size.
     """
 
@@ -64,7 +64,7 @@ class Block(NamedTuple):
 
 
 def plain_ending(name: str) -> str:
-    """The extension in lower case, ignoring that of the compression."""
+    """Return the extension in lower case, ignoring that of the compression."""
     path = Path(name)
     return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 
@@ -73,11 +73,11 @@ def plain_ending(name: str) -> str:
 
 
 def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
-    """Find the files named by paths, patterns with * ? [ ], directories (recursively, without hidden files) and URLs
-    known to fsspec. Order is kept; the files of a pattern or directory are sorted by name.
+    """Find the files named by paths, patterns with * ? [ ], directories, and URLs known to fsspec.
 
-    Paths are looked up in the directories of `base`. Raises DataError for a name that matches no file, and for a file
-    that is named twice.
+    Paths are looked up in the directories of `base`; directories are searched recursively, without hidden files. Order
+    is kept; the files of a pattern or directory are sorted by name. Raises DataError for a name that matches no file,
+    and for a file that is named twice.
     """
     if not names:
         raise DataError("no text is named", hint="name files, patterns, directories or URLs")
@@ -130,15 +130,17 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def remote(error: Exception, place: str) -> Exception:
-    """A failure of a store behind a URL, each of which has errors of its own, as a DataError; others as they are."""
+    """Return an error of the store behind a URL as a DataError, and any other error unchanged."""
     if "://" not in place or isinstance(error, PenchantError):
         return error
     return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """The files of `_expand` at a path, or below it, if there is nothing but files and directories; else none. Most
-    runs then need no fsspec, which takes longer to import than a short text to search."""
+    """Return the files at a path, or below it, if there is nothing but files and directories; else none.
+
+    Most runs then need no fsspec, which takes longer to import than a short text to search.
+    """
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
         if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)

@@ -1,4 +1,4 @@
-"""The folded form of texts, in which those that differ only in case, punctuation, spacing or numbers are equal."""
+"""Folded forms of texts, equal for texts that differ only in case, punctuation, spacing or numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FOLDED = _Folded()
 
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
-    """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
+    """Return the folded characters of the basic plane, or _MANY for one that does not fold to one character of it."""
     plane = np.full(BASIC, _SPACE, np.uint16)
     inside = np.flatnonzero(word_characters(BASIC))
     plane[inside] = inside
@@ -53,19 +53,21 @@ def _folded_plane() -> NDArray[np.uint16]:
 
 
 def fold(text: str) -> str:
-    """Return the words of a text, case-folded and separated by single spaces; a number, or several with only signs
-    between them, becomes a single 0."""
+    """Return the words of a text, case-folded and separated by single spaces.
+
+    A number, or several with only signs between them, becomes a single 0.
+    """
     folded = " ".join(text.translate(_FOLDED).split())
     return _NUMBERS.sub("0", folded) if "0" in folded else folded
 
 
 def fold_all(texts: Sequence[str]) -> list[str]:
-    """`fold` of each text, all in a few passes."""
+    """Return `fold` of each text, all in a few passes."""
     return fold_lines(texts).split("\n") if texts else []
 
 
 def fold_lines(texts: Sequence[str]) -> str:
-    """`fold` of each text, as the lines of one text."""
+    """Return `fold` of each text, as the lines of one text."""
     codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
     ends = np.flatnonzero(codes == _NEWLINE)
     if len(ends) != len(texts) - 1:  # a text of several lines, or none at all

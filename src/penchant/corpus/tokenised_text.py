@@ -21,8 +21,11 @@ from penchant.letter_case import lowered
 
 @dataclass(frozen=True)
 class Tokens:
-    """How text is turned into tokens. `forms`, if given, are surface forms by word: each form in the text is replaced
-    by its word, unless two words share it or the word contains white space."""
+    """Settings for turning text into tokens.
+
+    `forms`, if given, are surface forms by word: each form in the text is replaced by its word, unless two words share
+    it or the word contains white space.
+    """
 
     language: str = "und"
     layout: Layout = "paragraphs"
@@ -32,8 +35,10 @@ class Tokens:
 
 
 def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = None, **settings: Any) -> Tokens:
-    """Settings for text in a language, by default that of the stimuli; with `forms`, every form of a stimulus is
-    replaced by the stimulus."""
+    """Return settings for text in a language, by default that of the stimuli.
+
+    With `forms`, every form of a stimulus is replaced by the stimulus.
+    """
     if stimuli is None:
         return Tokens(language or "und", **settings)
     by_word = {normalise(word): stimuli.forms(word) for word in stimuli.words()} if forms else None
@@ -41,8 +46,7 @@ def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = N
 
 
 class Counts(NamedTuple):
-    """Counts of what was written and what was `skipped`; `replaced` forms gave way to their words, `shared` ones did
-    not."""
+    """Counts of text written and records `skipped`; `replaced` forms gave way to their words, `shared` ones did not."""
 
     sentences: int
     tokens: int
@@ -102,8 +106,10 @@ def write_tokens(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> tuple[Counts, list[dict[str, Any]]]:
-    """Write the tokens of the files, separated by single spaces. Return the counts, and name, size and SHA-256 of each
-    file. Raises DataError, MethodError and OutputError."""
+    """Write the tokens of the files, separated by single spaces.
+
+    Returns the counts, and name, size and SHA-256 of each file. Raises DataError, MethodError and OutputError.
+    """
     text = Pass(files, settings.layout, settings.field)
     totals = Counter[str]()
     with replacing(out) as stream:

@@ -24,13 +24,16 @@ from penchant.plurals import counted, for_one, of_all
 from penchant.text_io import refused_character
 
 _CHARACTERS = 1 << 18
-"""Characters that are tokenized at once; a longer line is on its own."""
+"""Characters that are tokenized at once; a longer line is tokenized on its own."""
 
 
 @dataclass(slots=True)
 class Counted:
-    """What was counted in some files. Of the `records`, `skipped` could not be read; `unknown` and `special` are
-    tokens that were left out, since no sentence with one is scored."""
+    """Counts of the tokens in some files.
+
+    Of the `records`, `skipped` could not be read; `unknown` and `special` are tokens that were left out, since no
+    sentence with one is scored.
+    """
 
     unigrams: Unigrams
     model: str
@@ -44,7 +47,7 @@ class Counted:
     special: int = 0
 
     def record(self) -> dict[str, Any]:
-        """The provenance that is kept with the table."""
+        """Return the provenance that is kept with the table."""
         return {
             "version": __version__,
             "model": self.model,
@@ -62,7 +65,7 @@ class Counted:
         }
 
     def table(self, tokenizer: Tokenizer) -> pl.DataFrame:
-        """The tokens that occur, the most frequent first: token (id), piece, count."""
+        """Return the tokens that occur, the most frequent first: token (id), piece, count."""
         ids = np.flatnonzero(self.unigrams.counts)
         frame = pl.DataFrame(
             {"token": ids, "piece": tokenizer.strings(ids.tolist()), "count": self.unigrams.counts[ids]}
@@ -70,7 +73,7 @@ class Counted:
         return frame.sort("count", "token", descending=[True, False])
 
     def notes(self) -> Iterator[str]:
-        """What a user must be told."""
+        """Yield notes for the user: the counts, and what was left out."""
         types, entries = int(np.count_nonzero(self.unigrams.counts)), self.unigrams.vocabulary
         yield (
             f"{counted(self.unigrams.total, 'tokens')}; {of_all(types, entries, 'entries of the vocabulary', 'occur')}"
@@ -92,9 +95,11 @@ def count_unigrams(
     field: str = "text",
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Count the tokens of some files with the tokenizer of a `model`: each line, or wrapped paragraph, in NFC, without
-    white space around it and without special tokens. Raises DataError for a file that cannot be read, and where there
-    is no token."""
+    """Count the tokens of some files with the tokenizer of a `model`.
+
+    Each line, or wrapped paragraph, is tokenized in NFC, without white space around it and without special tokens.
+    Raises DataError for a file that cannot be read, and if there is no token.
+    """
     found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
     text = Pass(files, layout, field)
     for block in text.found(lambda: attrgetter("text"), progress=progress):
@@ -104,7 +109,7 @@ def count_unigrams(
     found.records, found.files = text.records, text.texts()
     found.skipped += text.skipped
     if not found.unigrams.total:
-        raise DataError("the text has no token of this model", where=model, hint="name other text")
+        raise DataError("the text has no token of this model", where=model, hint="name another text")
     return found
 
 
@@ -122,7 +127,7 @@ def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
-    """Count the tokens of some lines; one with a character that no text has is among the records that were skipped."""
+    """Count the tokens of some lines; a line with a character that no text has counts as a skipped record."""
     sound = [line for line in lines if not refused_character(line)]
     found.skipped += len(lines) - len(sound)
     counts = found.unigrams.counts
@@ -143,6 +148,6 @@ def write_unigrams(found: Counted, tokenizer: Tokenizer, out: str | Path) -> Non
 
 
 def refuse_target(out: str | Path, files: Sequence[TextFile]) -> None:
-    """Raise OutputError if a file is one of the texts, or something else than unigrams."""
+    """Raise OutputError if `out` is one of the texts, or a file that is not a table of unigrams."""
     refuse_inputs(out, [file.place for file in files if "://" not in file.place])
     refuse_other(out, "a table of unigrams", is_unigrams)

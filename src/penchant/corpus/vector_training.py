@@ -55,8 +55,8 @@ def train(
 ) -> dict[str, Any]:
     """Train vectors, save them (see `save_vectors` for the format) and their card, and return the record on the card.
 
-    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError; of files that are there
-    already, only vectors with their card are replaced, unless `replace`.
+    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError; existing files are only
+    replaced if they are vectors with their card, or with `replace`.
     """
     target = Path(out)
     checked_ending(target)
@@ -71,7 +71,7 @@ def train(
         advance = progress("training")
         try:
             trained = how.train(plain, progress=lambda share: advance(share, 1.0))
-        except DataError as error:  # of the tokens: about the text that was named
+        except DataError as error:  # names the temporary file of tokens
             raise DataError(error.message, file=files[0].place, hint=error.hint) from error
     sha256 = save_vectors(trained, target)
     record = {
@@ -103,20 +103,20 @@ def _settings(how: Word2Vec | GloVe, tokens: Tokens) -> dict[str, Any]:
 
 
 def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: Tokens, vectors: Path) -> bool:
-    """Whether a card has these settings, and the vectors are those it was written for."""
+    """True if a card has these settings, and the vectors are those it was written for."""
     settings = json.loads(json.dumps(_settings(how, tokens)))
     same = all(record[name] == value for name, value in settings.items())
     return same and vectors.exists() and record["sha256"] == sha256_file(vectors)
 
 
 def _similarity(trained: Trained) -> list[dict[str, Any]]:
-    """The results of gensim's similarity tests, with None for NaN."""
+    """Return the results of gensim's similarity tests, with None for NaN."""
     results = [result._asdict() for result in similarity_tests(trained)]
     return [{key: None if value != value else value for key, value in result.items()} for result in results]
 
 
 def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -> list[str]:
-    """The stimuli that have no vector in any spelling, neither as written nor in lower case."""
+    """Return the stimuli that have no vector in any spelling, neither as written nor in lower case."""
     known = set(words)
     stated = (
         {}
@@ -130,7 +130,7 @@ def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -
 
 
 def card_path(vectors: Path) -> Path:
-    """The path of the card of a file of vectors."""
+    """Return the path of the card of a file of vectors."""
     return vectors.with_suffix(".md")
 
 
@@ -145,13 +145,13 @@ def read_card(vectors: str | Path) -> dict[str, Any] | None:
 
 
 def _has_card(vectors: Path) -> bool:
-    """Whether a file is as it was when the card beside it was written."""
+    """True if a file is unchanged since the card beside it was written."""
     record = read_card(vectors)
     return record is not None and record.get("sha256") == sha256_file(vectors)
 
 
 def _cards(card: Path, vectors: Path) -> bool:
-    """Whether a file is the card of vectors of that name, or of some that are no longer there."""
+    """True if a file is the card of vectors of that name, or of vectors that no longer exist."""
     record = read_card(vectors)
     name = str(record.get("vectors")) if record else None
     return name is not None and (name == vectors.name or not card.with_name(Path(name).name).exists())

@@ -17,8 +17,11 @@ from penchant.errors import DataError
 from penchant.letter_case import capitalised
 
 WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
-"""Letters, marks and digits of any script and the two joiners of Persian and Bangla, for use in the brackets of a
-regular expression; a word is a maximal run of them. `\\w` lacks marks: it would end words at Bengali vowel signs."""
+"""Word characters, for the brackets of a regular expression; a word is a maximal run of them.
+
+They are letters, marks and digits of any script and the two joiners of Persian and Bangla. `\\w` lacks marks: it would
+end words at Bengali vowel signs.
+"""
 _RUN = regex.compile(f"[{WORD}]+")
 _OUTSIDE, _INSIDE, _SPACE = range(3)
 
@@ -32,11 +35,13 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Finds many words at once, each in any of its forms, in a time that does not depend on their number."""
+    """A finder of many words, each in any of its forms, in a time that does not depend on their number."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str = "und") -> None:
-        """`forms` are the surface forms of each word, which may contain spaces and hyphens; `language` decides their
-        capitals. Raises DataError naming any form without a letter or digit."""
+        """Index the surface forms of each word, which may contain spaces and hyphens.
+
+        `language` decides the capitals of the forms. Raises DataError naming any form without a letter or digit.
+        """
         self._exact = _Forms()
         self._initial = _Forms()
         for word, surfaces in forms.items():
@@ -47,7 +52,7 @@ class Matcher:
         self._order = {word: number for number, word in enumerate(forms)}
 
     def surfaces(self) -> list[str]:
-        """All forms, and their capitalised versions at the beginning of a sentence."""
+        """Return all forms, and their capitalised versions at the beginning of a sentence."""
         return list(dict.fromkeys((*self._exact.words, *self._initial.words)))
 
     def find(self, text: str) -> list[Match]:
@@ -69,8 +74,7 @@ class Matcher:
         return matches
 
     def owners(self, surface: str) -> tuple[list[int], list[int]]:
-        """The numbers of the words that have a surface as a form, and of those that have it at the beginning of a
-        sentence only, with a capital."""
+        """Return the numbers of the words that have a surface as a form, and as a sentence-initial form only."""
         exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
         return [self._order[word] for word in exact], [self._order[word] for word in initial]
 
@@ -78,7 +82,7 @@ class Matcher:
         return match.start, match.end, self._order[match.word]
 
     def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
-        """The longest form of each word at each start, among forms whose first run of word characters is `run`."""
+        """Return the longest form of each word at each start, among forms whose first run of characters is `run`."""
         ends: dict[tuple[int, str], int] = {}
         for table in tables:
             for begin, end, word in table.at(text, start, run):
@@ -119,29 +123,31 @@ class _Forms:
 
 
 def capital_form(form: str, language: str) -> str:
-    """A form as it is at the beginning of a sentence, where it has a small first letter."""
+    """Return a form as it is at the beginning of a sentence: with a capital instead of a small first letter."""
     return normalise(capitalised(form, language)) if form[0].islower() else form
 
 
 def words(text: str) -> list[str]:
-    """The maximal runs of letters, marks and digits of a text in NFC."""
+    """Return the maximal runs of letters, marks and digits of a text in NFC."""
     runs: list[str] = _RUN.findall(text)
     return runs
 
 
 def is_first(text: str, start: int) -> bool:
-    """Whether no word character comes before a place in a text."""
+    """True if no word character comes before a place in a text."""
     return _RUN.search(text, 0, start) is None
 
 
 def is_parted(text: str, start: int, end: int) -> bool:
-    """Whether no word character stands right before or behind text[start:end]."""
+    """True if no word character stands right before or behind text[start:end]."""
     return not (start and _RUN.match(text, start - 1, start)) and not _RUN.match(text, end)
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of every word as readers count them: a chunk between white space, with its punctuation, if it
-    contains a letter, mark or digit."""
+    """Return start and end of every word as readers count them.
+
+    A word is a chunk between white space, with its punctuation, if it contains a letter, mark or digit.
+    """
     spans = []
     end = 0
     for chunk in text.split():
@@ -153,7 +159,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def count_words(text: str) -> int:
-    """The number of words, as in `word_spans`: a dash or danda on its own does not count."""
+    """Return the number of words, as in `word_spans`: a dash or danda on its own does not count."""
     chunks = text.split()
     odd = [chunk for chunk in chunks if not chunk[0].isalnum()]
     return len(chunks) - len(odd) + sum(map(_is_word, odd))
@@ -187,7 +193,7 @@ def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int]
 
 @cache
 def word_characters(end: int = sys.maxunicode + 1) -> NDArray[np.bool_]:
-    """For each code point below `end`, whether it is a word character."""
+    """Return, for each code point below `end`, whether it is a word character."""
     codes = np.concatenate([np.arange(0xD800), np.arange(0xE000, end)])  # no surrogates
     characters = codes.astype("<u4").tobytes().decode("utf-32-le")
     changes = np.zeros(len(codes) + 1, np.int8)
@@ -207,7 +213,7 @@ def _kinds(end: int) -> NDArray[np.uint8]:
 
 
 def count_words_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """The number of words of each text, counted as by `count_words`."""
+    """Return the number of words of each text, counted as by `count_words`."""
     codes = code_points("\n".join([*texts, ""]))
     kinds = _kinds(table_end(codes)).take(codes)
     space = kinds == _SPACE

@@ -12,13 +12,11 @@ from penchant.text_io import decoded, lines, opened
 from penchant.unicode_spellings import canonical
 
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*")
-"""A run of letters and their marks, including joiners inside it (Persian, Bangla); apostrophes and hyphens end a word,
-as for most tokenizers."""
+"""A run of letters and their marks, with joiners inside it (Persian, Bangla); apostrophes and hyphens end a word."""
 
 
 def count_words(path: str | Path, language: str = "und") -> Counter[str]:
-    """Count each word of a text file, in NFC and folded by the rules of a language. Raises DataError if the file cannot
-    be read."""
+    """Count each word of a text file, in NFC and folded by the rules of a language. Raises DataError."""
     counts: Counter[str] = Counter()
     with opened(path) as stream:
         for number, line in lines(stream, path):

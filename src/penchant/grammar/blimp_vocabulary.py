@@ -27,8 +27,10 @@ _HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class VocabularyRow:
-    """A row in the format of our tables: spaces separate several values of a feature, and underscores replace spaces
-    within a value. The lemma is empty if the row has no expression."""
+    """A row in the format of our tables; the lemma is empty if the row has no expression.
+
+    Spaces separate several values of a feature, and underscores replace spaces within a value.
+    """
 
     line: int
     category: str
@@ -40,8 +42,10 @@ class VocabularyRow:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was written, and what was left out: lines without an expression, and lines that repeat another. `added` are
-    the columns that conditions test but the vocabulary lacks; they are written empty."""
+    """The number of words written, and the lines left out: those without an expression, and those that repeat another.
+
+    `added` are the columns that conditions test but the vocabulary lacks; they are written empty.
+    """
 
     words: int
     without_expression: tuple[int, ...]
@@ -50,8 +54,10 @@ class Imported:
 
 
 def read_blimp_vocabulary(path: str | Path) -> list[VocabularyRow]:
-    """Read the rows of a `vocabulary.csv`, one per form of a word; columns such as `arg_1` hold conditions on
-    neighbouring words. Raises DataError naming file, line and column."""
+    """Read the rows of a `vocabulary.csv`, one per form of a word. Raises DataError naming file, line and column.
+
+    Columns such as `arg_1` hold conditions on neighbouring words.
+    """
     rows = read_rows(path)
     columns = list(rows[0].values)
     missing = [name for name in (_EXPRESSION, CATEGORY) if name not in columns]
@@ -108,7 +114,7 @@ def import_blimp(path: str | Path, directory: str | Path) -> Imported:
     """Write the words of a `vocabulary.csv` as a grammar without paradigms. Raises OutputError if a grammar exists."""
     place = Path(directory)
     if occupied(place / GRAMMAR_FILE):
-        raise OutputError("there is a grammar already", where=str(place), hint="name a new directory")
+        raise OutputError("already holds a grammar", where=str(place), hint="name a new directory")
     if occupied(place / TABLE_FILE):
         raise OutputError("is already there", where=str(place / TABLE_FILE), hint="name a new directory")
     rows = read_blimp_vocabulary(path)
@@ -158,7 +164,7 @@ def _table_bytes(rows: Sequence[VocabularyRow], added: Sequence[str]) -> bytes:
 
 
 def _grammar(rows: Iterable[VocabularyRow]) -> dict[str, object]:
-    """The contents of grammar.yaml without paradigms: each category with the columns that it fills."""
+    """Return the contents of grammar.yaml without paradigms: each category with the columns that it fills."""
     categories: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         columns_of = categories.setdefault(row.category, {})

@@ -12,13 +12,14 @@ Values = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A test of one column. An empty `value` tests for a column without values."""
+    """A test of one column; an empty `value` tests for a column without values."""
 
     column: str
     value: str
     equal: bool
 
     def holds(self, values: Values) -> bool:
+        """Return whether the values of a word pass the test."""
         of_column = values.get(self.column, ())
         return (self.value in of_column if self.value else not of_column) == self.equal
 
@@ -31,13 +32,15 @@ class Condition:
     clauses: tuple[tuple[Term, ...], ...]
 
     def matches(self, values: Values) -> bool:
+        """Return whether the values of a word satisfy the condition."""
         return not self.clauses or any(all(term.holds(values) for term in clause) for clause in self.clauses)
 
     def terms(self) -> list[Term]:
+        """Return the terms of all clauses."""
         return [term for clause in self.clauses for term in clause]
 
     def columns(self) -> tuple[str, ...]:
-        """The distinct columns that it tests."""
+        """Return the distinct columns that the condition tests."""
         return tuple(dict.fromkeys(term.column for term in self.terms()))
 
 
@@ -77,8 +80,10 @@ ALWAYS = parse_condition("")
 
 
 def unify(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Unify the values of a feature in which two words agree: those common to both, or all values of one word if the
-    other has none. Returns None if the words disagree."""
+    """Unify the values of a feature in which two words agree. Returns None if the words disagree.
+
+    The result is the values common to both words, or all values of one word if the other has none.
+    """
     if not first or not second:
         return first or second
     return tuple(value for value in first if value in second) or None

@@ -15,7 +15,7 @@ from penchant.grammar.word_sampling import Drawing, Words, written
 from penchant.plurals import for_one
 
 CHECKS = 10
-"""Checks per context before it is given up, as in the paper."""
+"""Checks per context before it is given up, as in Ueda et al. (2024)."""
 _TRIES = 20
 """Draws without a bad sentence that is new to the context, after which no more are assumed to exist."""
 _PATIENCE = 5_000
@@ -23,13 +23,15 @@ _PATIENCE = 5_000
 _BLOCK = 2_048
 
 Lengths = Callable[[list[str]], list[int]]
-"""A tokenizer: returns the number of tokens of each text."""
+"""A function that returns the number of tokens of each text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The word in a slot: its lemma and category, the values chosen or agreed upon in this sentence (by feature), and
-    the forms inserted."""
+    """The word in a slot, with the features and forms that it has in this sentence.
+
+    `features` are the values chosen or agreed upon, by feature; `forms` are the forms inserted.
+    """
 
     lemma: str
     category: str
@@ -39,8 +41,11 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An acceptable and an unacceptable sentence, with their words by slot. `lengths` has the number of tokens, equal
-    for both, under each tokenizer; `context` is the number of the context, `checks` the checks it took."""
+    """An acceptable and an unacceptable sentence, with their words by slot.
+
+    `lengths` has the number of tokens, equal for both, under each tokenizer; `context` is the number of the context,
+    `checks` the checks it took.
+    """
 
     good: str
     bad: str
@@ -56,7 +61,7 @@ class Pair:
 class Statistics:
     """Statistics of generating the pairs of a paradigm.
 
-    Every context gives a pair, or is counted as one of: `duplicates` of an earlier pair; `given_up`, since no bad
+    Every context gives a pair or is counted as one of: `duplicates` of an earlier pair; `given_up`, since no bad
     sentence had the right lengths; or `unfilled`, by the slot for which there was no word. `checks` are all comparisons
     of lengths, including those of contexts given up, and `passed` those that found equal lengths.
     """
@@ -100,23 +105,21 @@ def generate(
     counters: Sequence[Lengths] = (),
     checks: int = CHECKS,
 ) -> Generated:
-    """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter, by
-    algorithm 1 of Ueda et al. (LREC-COLING 2024).
+    """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter.
 
-    A context is drawn with an acceptable sentence, then up to `checks` different unacceptable ones until one has the
-    same length. `counters` return the numbers of tokens of a list of texts (`Tokenizer.count`); without any, every pair
-    is accepted. A longer run begins with the pairs of a shorter one. Raises DataError if the grammar does not yield `n`
-    pairs.
+    Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence, then up to `checks`
+    different unacceptable ones until one has the same length. `counters` return the numbers of tokens of a list of
+    texts (`Tokenizer.count`); without any, every pair is accepted. A longer run begins with the pairs of a shorter one.
+    Raises MethodError, and DataError if the grammar does not yield `n` pairs.
     """
     if n < 1 or checks < 1:
         name, value = ("n", n) if n < 1 else ("checks", checks)
-        raise MethodError(f"{name} is a number from 1 on, got {value}")
+        raise MethodError(f"{name} must be at least 1, got {value}")
     drawing = grammar.drawing(paradigm)
     tally = _Tally()
     number = 0
     while tally.wanting(n):
-        # Enough contexts for the pairs still missing, judging by the yield so far. The size does not affect the result,
-        # since contexts after the last pair are not counted.
+        # Enough contexts for the missing pairs at the yield so far; contexts after the last pair are not counted.
         share = (len(tally.pairs) + 1) / (tally.contexts + 1)
         size = min(_BLOCK, 64 + int(1.1 * (n - len(tally.pairs)) / share))
         block = [_Context(drawing, seed, at) for at in range(number, number + size)]
@@ -149,7 +152,7 @@ class _Context:
         self.passed = False
 
     def redraw(self) -> bool:
-        """Draw a bad sentence that has not been checked yet; returns False if there is none."""
+        """Draw a bad sentence that has not been checked yet; return False if there is none."""
         for _ in range(_TRIES if self.drawing.bad else 1):
             drawn = self.drawing.draw_bad(self.rng, self.good_words)
             if isinstance(drawn, str):
@@ -183,7 +186,7 @@ def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) 
 
 
 def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Context]:
-    """The contexts whose two sentences have the same length under counter number `at`; good ones are counted once."""
+    """Return the contexts whose two sentences have the same length under counter `at`; good ones are counted once."""
     new = [context for context in contexts if at not in context.good_lengths]
     texts = [context.good for context in new] + [context.bad for context in contexts]
     lengths = count(texts) if texts else []
@@ -212,7 +215,7 @@ class _Tally:
     shared: set[tuple[tuple[str, ...], ...]] = field(default_factory=set)
 
     def wanting(self, n: int) -> bool:
-        """Whether pairs are still missing and may still be found."""
+        """Return whether pairs are still missing and may still be found."""
         return len(self.pairs) < n and self.since_last < _PATIENCE + 10 * len(self.pairs)
 
     def add(self, context: _Context) -> None:
@@ -286,7 +289,7 @@ def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, ch
             f"{for_one(checks, 'checks')}"
         )
     if statistics.duplicates:
-        reasons.append(f"{statistics.duplicates} gave a pair that was there")
+        reasons.append(f"{statistics.duplicates} repeated an earlier pair")
     message = (
         f"gives {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} "
         f"{for_one(statistics.contexts, 'contexts')} {', '.join(reasons)}"

@@ -22,8 +22,10 @@ BUNDLED_GRAMMARS = Path(__file__).parent / "grammars"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """A grammar that has been read and checked. `sha256` is the hash of all its files; `drawings` are the rules by
-    which the words of each paradigm are drawn."""
+    """A grammar that has been read and checked.
+
+    `sha256` is the hash of all its files; `drawings` are the rules by which the words of each paradigm are drawn.
+    """
 
     name: str
     language: str
@@ -35,7 +37,7 @@ class Grammar:
     drawings: Mapping[str, Drawing] = field(repr=False)
 
     def drawing(self, paradigm: str) -> Drawing:
-        """The rules of a paradigm. Raises DataError, with the known ones, if there is no such paradigm."""
+        """Return the rules of a paradigm. Raises DataError, with the known paradigms, if there is none of this name."""
         if paradigm not in self.drawings:
             message = f"grammar '{self.name}' has no paradigm '{paradigm}'"
             raise DataError(message, where=str(self.files[0]), hint=near(paradigm, self.paradigms))
@@ -43,7 +45,7 @@ class Grammar:
 
 
 def bundled_grammars() -> list[str]:
-    """The names of the bundled grammars."""
+    """Return the names of the bundled grammars."""
     return bundled(BUNDLED_GRAMMARS, GRAMMAR_FILE)
 
 
@@ -62,8 +64,7 @@ def _bundled() -> str:
 
 
 def read_grammar(path: str | Path) -> Grammar:
-    """Read a grammar from a directory with `grammar.yaml`, or from that file. Raises DataError naming file, line and
-    key."""
+    """Read a grammar from its directory or its `grammar.yaml`. Raises DataError naming file, line and key."""
     place = Path(path)
     if not place.exists():
         raise DataError("no such file or directory", file=place)

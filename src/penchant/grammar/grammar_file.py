@@ -31,9 +31,9 @@ HINT = "see penchant schema grammar"
 
 
 def _as_text(value: object) -> str:
-    """Validate a text. A value that YAML does not read as text is an error, since a value may well be `true`."""
+    """Return a text. Raises ValueError for a value that YAML does not read as text, such as `true`."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
+        raise ValueError(f"expected a text, got {value!r}: put a word that YAML reads as something else in quotes")
     return as_text(value)
 
 
@@ -74,7 +74,7 @@ class CategoryEntry(_Strict):
 
 
 class _Drawn(_Strict):
-    """How the word of a slot is drawn."""
+    """The rules by which the word of a slot is drawn."""
 
     where: Annotated[ConditionText | None, Field(description="a condition on the word itself")] = None
     choose: Annotated[
@@ -101,17 +101,23 @@ class SlotEntry(_Drawn):
 
 
 class VaryEntry(_Drawn):
-    """How a slot is drawn anew for the bad sentence. Omitted keys are as for the good sentence, including the values
-    chosen there. The slot's own name refers to its word in the good sentence."""
+    """The rules by which a slot is drawn anew for the bad sentence.
+
+    Omitted keys are as for the good sentence, including the values chosen there. The slot's own name refers to its word
+    in the good sentence.
+    """
 
     category: Annotated[Texts | None, Field(min_length=1)] = None
     """The category or categories of the word; default: as for the good sentence."""
 
 
 class ParadigmEntry(_Strict):
-    """A paradigm; its key is its name. In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in that
-    column. `{slot:number}` is the form in the column named by the value of that feature, and
-    `{slot:past.gender.number}` one in a column whose name has several parts, with features replaced by their values."""
+    """A paradigm; its key is its name.
+
+    In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in that column. `{slot:number}` is the form in the
+    column named by the value of that feature, and `{slot:past.gender.number}` one in a column whose name has several
+    parts, with features replaced by their values.
+    """
 
     field: Annotated[Text | None, Field(description="such as syntax")] = None
     linguistics_term: Annotated[Text | None, Field(description="the phenomenon, such as argument_structure")] = None
@@ -145,6 +151,6 @@ class GrammarFile(_Strict):
 
 
 def read_grammar_file(path: Path) -> tuple[GrammarFile, Document]:
-    """Read the file; also return the places of its keys. Raises DataError naming file, line and key."""
+    """Read the file and the places of its keys. Raises DataError naming file, line and key."""
     document = read_yaml(path)
     return document.checked(GrammarFile, hint=HINT), document

@@ -18,8 +18,11 @@ LEMMA, CATEGORY = "lemma", "category"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A word. `forms` are the forms that it has, including the lemma; `values` are all that a condition can test: the
-    features (one or several values each), and lemma, category and forms (as whole texts)."""
+    """A word, with the values that conditions can test.
+
+    `forms` are the forms that the word has, including the lemma; `values` are the features (one or several values
+    each), and lemma, category and forms (as whole texts).
+    """
 
     category: str
     lemma: str
@@ -30,7 +33,7 @@ class Entry:
     line: int
 
     def restriction(self, column: str) -> Condition:
-        """The condition that the word places on another one."""
+        """Return the condition that the word places on another one."""
         return self.restrictions.get(column, ALWAYS)
 
 
@@ -49,14 +52,14 @@ Lexicon = Mapping[str, Category]
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A hint with the names most like an unknown one, or else all known names."""
+    """Return a hint with the names most like an unknown one, or else with all known names."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(name, names, n=3)
     return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tuple[Path, ...]]:
-    """Read the words by category; also return the tables. Raises DataError naming file, line and key or column."""
+    """Read the words by category, and the paths of their tables. Raises DataError naming file, line and key."""
     owners: dict[str, str] = {}
     for name, entry in document.categories.items():
         if entry.file is not None and owners.setdefault(entry.file, name) != name:
@@ -99,7 +102,7 @@ def _category(row: Row, file: Path, owner: str | None) -> str:
 
 
 def _cell(row: Row, file: Path, column: str, *, needed: bool = False) -> str:
-    """The text of a cell in NFC; empty if it is blank."""
+    """Return the text of a cell in NFC; empty if the cell is blank."""
     if needed and column not in row.values:
         hint = f"the columns are {', '.join(row.values)}"
         raise DataError(f"there is no column '{column}'", file=file, line=row.line, hint=hint)

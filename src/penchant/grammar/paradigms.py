@@ -19,8 +19,11 @@ _SLOT_NAME = re.compile(r"[^\s{}:.]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A place in a sentence for the word of a slot. The parts, joined by dots, name the column of the form; a part
-    marked True is a feature, to be replaced by its value."""
+    """A place in a sentence for the word of a slot.
+
+    The parts, joined by dots, name the column of the form; a part marked True is a feature, to be replaced by its
+    value.
+    """
 
     slot: str
     parts: tuple[tuple[str, bool], ...]
@@ -28,17 +31,20 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """A sentence with places for words."""
+
     text: str
     pieces: tuple[str | Reference, ...]
 
     @property
     def references(self) -> list[Reference]:
+        """The places for words, in order."""
         return [piece for piece in self.pieces if isinstance(piece, Reference)]
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """How the word of a slot is drawn (see `SlotEntry`). Features of other slots are pairs (slot, feature)."""
+    """The rules for drawing the word of a slot (see `SlotEntry`); features of other slots are pairs (slot, feature)."""
 
     name: str
     categories: tuple[str, ...]
@@ -52,9 +58,11 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Paradigm:
-    """A kind of minimal pair. `vary` holds the slots that are drawn anew for the bad sentence, in the order of
-    `slots`; there, a slot's own name refers to its word in the good sentence. `marks` are those of BLiMP's rows that
-    hold for all its pairs."""
+    """A kind of minimal pair.
+
+    `vary` holds the slots that are drawn anew for the bad sentence, in the order of `slots`; there, a slot's own name
+    refers to its word in the good sentence. `marks` are those of BLiMP's rows that hold for all its pairs.
+    """
 
     name: str
     field: str
@@ -66,7 +74,7 @@ class Paradigm:
     vary: Mapping[str, Slot]
 
     def given_features(self) -> set[str]:
-        """The features assigned to words in sentences, whether or not a table has a column for them."""
+        """Return the features assigned to words in sentences, whether or not a table has a column for them."""
         slots = (*self.slots.values(), *self.vary.values())
         return {name for slot in slots for name in (*slot.choose, *slot.agree)}
 
@@ -116,8 +124,11 @@ class _Reader:
         return self._with(slot, entry, key, before)
 
     def _varied(self, name: str, entry: VaryEntry) -> Slot:
-        """The slot as drawn for the bad sentence. It may refer to shared slots, varied ones before it, and its own word
-        in the good sentence, whose chosen values it keeps unless the entry has `choose`."""
+        """Return the slot as drawn for the bad sentence.
+
+        It may refer to shared slots, varied ones before it, and its own word in the good sentence, whose chosen values
+        it keeps unless the entry has `choose`.
+        """
         key, slot = ("vary", name), self.slots[name]
         before = [s for s in self.slots if s not in self.entry.vary or s in self.vary or s == name]
         if entry.category is not None:
@@ -130,7 +141,7 @@ class _Reader:
         return replace(varied, agree={**varied.agree, **added})
 
     def _with(self, slot: Slot, entry: SlotEntry | VaryEntry, key: tuple[str, ...], before: Collection[str]) -> Slot:
-        """The slot with the keys of an entry; those omitted stay as they were."""
+        """Return the slot with the keys of an entry; omitted keys keep their values."""
         if entry.choose is not None:
             slot = replace(slot, choose=self._choose(slot, entry.choose, (*key, "choose")))
         if entry.agree is not None:
@@ -267,8 +278,7 @@ class _Reader:
         return Reference(name, parts)
 
     def _check_forms(self, key: str, slot: Slot, parts: Sequence[tuple[str, bool]], forms: Collection[str]) -> None:
-        """Raise DataError if a chosen value leads to no column of forms; features that are not chosen may have any
-        value."""
+        """Raise DataError if a chosen value leads to no column of forms; features not chosen may have any value."""
         options = [slot.choose.get(part, (None,)) if feature else (part,) for part, feature in parts]
         for values in itertools.product(*options):
             if not any(fits_column(form, values) for form in forms):
@@ -278,14 +288,14 @@ class _Reader:
 
     def _check_use(self, good: Template, bad: Template) -> None:
         if not self.vary and good.pieces == bad.pieces:
-            raise self.error(("bad",), "the bad sentence is the good one", "name the slots that differ under vary")
+            raise self.error(("bad",), "the bad sentence equals the good one", "name the slots that differ under vary")
         read = {reference.slot for reference in bad.references}
         for slot in self.vary.values():
             read |= {name for pairs in slot.agree.values() for name, _ in pairs if name != slot.name}
             read |= {name for name, _ in (*slot.fits, *slot.differs)} | set(slot.takes.values())
         for name in self.vary:
             if name not in read:
-                raise self.error(("vary", name), f"the bad sentence does not have slot '{name}'")
+                raise self.error(("vary", name), f"the bad sentence does not use slot '{name}'")
         for label, slots in (("slots", self.slots), ("vary", self.vary)):
             for name, slot in slots.items():
                 for feature in slot.agree:
@@ -295,7 +305,7 @@ class _Reader:
                         raise self.error((label, name, "agree", feature), message, near(feature, known))
 
     def _known(self, name: str, feature: str, templates: Sequence[Template]) -> bool:
-        """Whether a feature that a slot takes from another one is also its own, or is used somewhere."""
+        """Return whether a feature that a slot takes from another one is also its own, or is used somewhere."""
         slots = [*self.slots.values(), *self.vary.values()]
         if any(feature in self._features(replace(slot, agree={})) for slot in slots if slot.name == name):
             return True
@@ -306,6 +316,6 @@ class _Reader:
 
 
 def fits_column(column: str, values: Sequence[str | None]) -> bool:
-    """Whether the name of a column of forms has these parts; None matches any."""
+    """Return whether the name of a column of forms has these parts; None matches any."""
     parts = column.split(".") if len(values) > 1 else [column]
     return len(parts) == len(values) and all(value in (None, part) for part, value in zip(parts, values, strict=True))

@@ -1,5 +1,4 @@
-"""Draw the words of a paradigm's slots, each uniformly among the words (with the values they choose) that fit those
-drawn before."""
+"""Draw the words of a paradigm's slots, each uniformly among those that fit the words drawn before."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _TRIES = 16
 
 
 class Choice:
-    """A word as used in a sentence: an entry and the values assigned to it there. Unique within a `Drawing`."""
+    """A word as used in a sentence: an entry and the values assigned to it there; unique within a `Drawing`."""
 
     __slots__ = ("_texts", "assigned", "entry", "values")
 
@@ -27,8 +26,7 @@ class Choice:
         self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
 
     def text(self, reference: Reference) -> str | None:
-        """The form that a sentence asks for; None if the word lacks it, or lacks a single value of a feature in its
-        name."""
+        """Return the form for a place in a sentence; None if the word lacks it or a single value of its features."""
         if reference.parts not in self._texts:
             self._texts[reference.parts] = self._form(reference)
         return self._texts[reference.parts]
@@ -49,15 +47,18 @@ _Agreed = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Pool:
-    """Words that can be looked up by conditions. Since many words have the same values in the columns that a condition
-    tests, each condition is tested only once for all of them."""
+    """Words that can be looked up by conditions.
+
+    Since many words have the same values in the columns that a condition tests, each condition is tested only once for
+    all of them.
+    """
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         self._choices = choices
         self._alike: dict[tuple[str, ...], dict[tuple[tuple[str, ...], ...], list[int]]] = {}
 
     def fitting(self, conditions: Sequence[Condition]) -> list[Choice]:
-        """The words that satisfy all conditions, in order."""
+        """Return the words that satisfy all conditions, in order."""
         places = set(range(len(self._choices))).intersection(*map(self._satisfying, conditions))
         return [self._choices[at] for at in sorted(places)]
 
@@ -81,8 +82,7 @@ def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[
 
 
 class Rule:
-    """The words that a slot may have in a sentence, given those of other slots. `references` are the places it
-    fills."""
+    """The words that a slot may have in a sentence, given those of other slots; it fills the places `references`."""
 
     def __init__(self, slot: Slot, references: Sequence[Reference], drawing: Drawing) -> None:
         self.slot = slot
@@ -93,7 +93,7 @@ class Rule:
         self._candidates: dict[object, list[Choice]] = {}
 
     def candidates(self, words: Words) -> list[Choice]:
-        """All words that fit, disregarding `differs`."""
+        """Return all words that fit, disregarding `differs`."""
         slot = self.slot
         agreed = tuple(
             (feature, words[name].values.get(source, ()))
@@ -113,7 +113,7 @@ class Rule:
         return candidates
 
     def _agreeing(self, option: Choice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> Choice | None:
-        """The word with the values it shares with the other slots; None if it disagrees or lacks a form."""
+        """Return the word with the values it shares with the other slots; None if it disagrees or lacks a form."""
         assigned = dict(option.assigned)
         for feature, theirs in agreed:
             common = unify(option.values.get(feature, ()), theirs)
@@ -124,8 +124,10 @@ class Rule:
         return None if any(choice.text(reference) is None for reference in self.references) else choice
 
     def differs(self, choice: Choice, words: Words) -> bool:
-        """Whether a word differs from the slots it must differ from: in its lemma, or in the values of a feature, of
-        which both words must have some."""
+        """Return whether a word differs from the words of the slots it must differ from.
+
+        The two must differ in their lemma, or in the values of a feature, of which both must have some.
+        """
         for name, feature in self.slot.differs:
             here, there = choice.values.get(feature, ()), words[name].values.get(feature, ())
             if not here or not there or not set(here).isdisjoint(there):
@@ -146,8 +148,10 @@ class Rule:
 
 
 class Drawing:
-    """The rules of a paradigm over a lexicon, in the order of drawing: `good` for every slot, `bad` for the slots that
-    the bad sentence draws anew."""
+    """The rules of a paradigm over a lexicon, in the order of drawing.
+
+    `good` has a rule for every slot, `bad` for the slots that the bad sentence draws anew.
+    """
 
     def __init__(self, lexicon: Lexicon, paradigm: Paradigm, language: str = "und") -> None:
         self.paradigm = paradigm
@@ -164,7 +168,7 @@ class Drawing:
         return Rule(slot, [r for r in references if r.slot == slot.name], self)
 
     def options(self, slot: Slot) -> list[Choice]:
-        """The words of a slot with the values they may choose, regardless of other slots."""
+        """Return the words of a slot with the values they may choose, regardless of other slots."""
         choices = []
         before_choosing = slot.choose.keys().isdisjoint(slot.where.columns())
         for category in slot.categories:
@@ -180,7 +184,7 @@ class Drawing:
         return choices
 
     def choice(self, entry: Entry, assigned: Values) -> Choice:
-        """The unique Choice of an entry and the values assigned to it."""
+        """Return the unique Choice of an entry and the values assigned to it."""
         key = (entry, tuple(sorted(assigned.items())))
         choice = self._choices.get(key)
         if choice is None:
@@ -188,11 +192,11 @@ class Drawing:
         return choice
 
     def draw_good(self, rng: random.Random) -> dict[str, Choice] | str:
-        """Draw the words of the good sentence; returns the name of a slot if there is no word for it."""
+        """Draw the words of the good sentence; return the name of a slot if there is no word for it."""
         return _draw(self.good, rng, {})
 
     def draw_bad(self, rng: random.Random, good: Words) -> dict[str, Choice] | str:
-        """Draw the words of a bad sentence for a good one; returns the name of a slot if there is no word for it."""
+        """Draw the words of a bad sentence for a good one; return the name of a slot if there is no word for it."""
         return _draw(self.bad, rng, good)
 
 
@@ -212,14 +216,17 @@ def pick(rng: random.Random, count: int) -> int:
 
 
 def written(template: Template, words: Words, language: str = "und") -> str:
-    """The sentence with its slots filled and its first letter a capital of the language."""
+    """Return the sentence with its slots filled and its first letter a capital of the language."""
     pieces = (piece if isinstance(piece, str) else words[piece.slot].text(piece) or "" for piece in template.pieces)
     return capitalised("".join(pieces), language)
 
 
 def capitalised(text: str, language: str = "und") -> str:
-    """The text with its first letter a capital, in any script. Characters before that letter are left unchanged, as
-    are a text that begins with a number and a letter whose capital is no single character."""
+    """Return the text with its first letter a capital, in any script.
+
+    Characters before that letter are left unchanged, as is a text that begins with a number or a letter whose capital
+    is several characters.
+    """
     at = first_letter(text)
     if at is None or len(text[at].title()) > 1:
         return text
@@ -227,5 +234,5 @@ def capitalised(text: str, language: str = "und") -> str:
 
 
 def first_letter(text: str) -> int | None:
-    """The position of the first letter or digit."""
+    """Return the position of the first letter or digit."""
     return next((at for at, character in enumerate(text) if character.isalnum()), None)

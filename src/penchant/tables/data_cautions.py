@@ -1,4 +1,4 @@
-"""Cautions about data that are hardly what their authors meant: names that look alike, rows that stand twice."""
+"""Cautions about likely mistakes in data: names that look alike, and repeated rows."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ from penchant.tables.encodings import misread
 from penchant.unicode_spellings import as_named
 
 NAMED = 3
-"""The names or places that a caution shows."""
+"""The most names or places that a caution shows."""
 
 
 def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
-    """Cautions about names of groups, which `noun` calls in the plural: those that look alike and are counted apart,
-    and those that were read in a wrong encoding."""
+    """Yield cautions about names of groups, which `noun` calls in the plural.
+
+    They are about names that look alike and are counted apart, and names that were read in a wrong encoding.
+    """
     each = list(dict.fromkeys(names))
     yield from counted_apart(each, noun)
     wrong = [shortened(name) for name in each if misread(name)]
     if wrong:
-        told = f"{counted(len(wrong), noun)} {for_one(len(wrong), 'have')} a name that was read in a wrong encoding"
-        yield f"{told}: {first_of(wrong, NAMED)}"
+        message = f"{counted(len(wrong), noun)} {for_one(len(wrong), 'have')} a name that was read in a wrong encoding"
+        yield f"{message}: {first_of(wrong, NAMED)}"
 
 
 def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
-    """A caution for every few names that differ only in case, white space, invisible characters or Unicode form; `noun`
-    is what they are of, in the plural."""
+    """Yield a caution for names that differ only in case, white space, invisible characters or Unicode form.
+
+    `noun` calls the things that have the names, in the plural.
+    """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         alike.setdefault(as_named(name), []).append(name)
@@ -41,11 +45,12 @@ def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
 
 
 def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[str]:
-    """A caution about rows that say the same as an earlier one; of each row what it says, and its place. `noun` is what
-    they are, in the plural."""
+    """Yield a caution about repeated rows, given as contents and places; `noun` calls them in the plural."""
     first: dict[Hashable, str] = {}
     again = [
-        f"{_short(place)} as {_short(first[said])}" for said, place in rows if first.setdefault(said, place) != place
+        f"{_short(place)} as {_short(first[content])}"
+        for content, place in rows
+        if first.setdefault(content, place) != place
     ]
     if again:
         verbs = ("repeats", "counts") if len(again) == 1 else ("repeat", "count")
@@ -54,5 +59,5 @@ def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[s
 
 
 def _short(place: str) -> str:
-    """A place without its file."""
+    """Return a place without its file."""
     return place.rpartition(", ")[2]

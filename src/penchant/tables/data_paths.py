@@ -1,4 +1,4 @@
-"""Locating the data that a user names: by absolute path, by path relative to some directories, or by bundled name."""
+"""Locate the data that a user names: by absolute path, by path relative to some directories, or by bundled name."""
 
 from __future__ import annotations
 
@@ -23,21 +23,20 @@ _WILD = re.compile(r"[*?\[]")
 
 
 def listed(names: str | Sequence[str] | None) -> list[str]:
-    """One name or several as a list; an empty list for None."""
+    """Return one name or several as a list; an empty list for None."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
 def bundled(home: Path, file: str) -> list[str]:
-    """The sorted names of the directories in `home` that hold a file of that name."""
+    """Return the sorted names of the directories in `home` that hold a file of that name."""
     return sorted(place.parent.name for place in home.glob(f"*/{file}"))
 
 
 def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | Sequence[Path] = ()) -> Path:
-    """Locate a file or directory: the first match under the directories of `base`, else that directory in `sets`, one
-    folder of bundled sets or several.
+    """Locate a file or directory. Raises DataError naming the places searched, and similar names there.
 
-    A name of the hub (`penchant.hub.data_sets.FORM`) is fetched. `base` defaults to the working directory. Raises
-    DataError naming the places searched, and similar names there.
+    It is the first match under the directories of `base` (default: the working directory), else the directory of that
+    name in `sets`, one folder of bundled sets or several. A name of the hub (`penchant.hub.data_sets.FORM`) is fetched.
     """
     if not str(name).strip():
         raise DataError("the name of the data is empty", where="data", hint="name a file or a directory")
@@ -60,8 +59,10 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
 
 
 def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Sequence[Path] = ()) -> list[Path]:
-    """Locate the file or directory of a name, or the files that a pattern with * ? [ ] or ** matches, sorted: those in
-    the first directory of `base` that has any, or on the hub. Raises DataError, as `find_data` does."""
+    """Locate the file or directory of a name, or the sorted files that a pattern matches. Raises DataError.
+
+    A pattern has * ? [ ] or **; its files are those in the first directory of `base` that has any, or on the hub.
+    """
     if is_hub(name):
         return fetched(name)
     for directory in base:
@@ -71,17 +72,19 @@ def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Seque
 
 
 def fetched_one(name: str | Path) -> Path:
-    """The file or directory of a name of the hub. Raises DataError, also for a pattern that matches several files."""
+    """Return the file or directory of a name of the hub. Raises DataError, also for a pattern that matches several."""
     files = fetched(name)
     if len(files) > 1:
-        told = f"the pattern matches {len(files)} files where one is read"
-        raise DataError(told, where=str(name), hint=f"name one, such as {address(files[0])}")
+        message = f"the pattern matches {len(files)} files where one is read"
+        raise DataError(message, where=str(name), hint=f"name one, such as {address(files[0])}")
     return files[0]
 
 
 def matching(pattern: Path) -> list[Path]:
-    """The files that a pattern matches, sorted, the hidden ones only where they are named in full; none where the name
-    is no pattern, or is that of a file or directory."""
+    """Return the files that a pattern matches, sorted; none for a name that is no pattern or that exists.
+
+    Hidden files match only if they are named in full.
+    """
     if not _WILD.search(str(pattern)) or exists(pattern):
         return []
     found = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 (unlike that of Path it leaves out hidden files)
@@ -89,7 +92,7 @@ def matching(pattern: Path) -> list[Path]:
 
 
 def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Up to three names, known or in the folders, that are close to the path's, ignoring case and suffix."""
+    """Return up to three names, known or in the folders, that are close to the path's, ignoring case and suffix."""
     names = set(known)
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(OSError):
@@ -104,7 +107,7 @@ def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[
 
 
 def suggestion(name: str, present: Sequence[str]) -> str:
-    """What to do about a column that is not there: the columns there are, and the one that may be meant."""
+    """Return a hint about a column that is missing: the one that may be meant, and the columns there are."""
     listing = f"the columns are {', '.join(present)}"
     folded = {column.casefold().strip(): column for column in reversed(present)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1) or [

@@ -15,15 +15,15 @@ from penchant.tables.table_row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
-"""The line before the header in which Excel is told the separator."""
+"""The line before the header that tells Excel the separator."""
 _BREAK = re.compile(r"\r\n|\n|\r")
-OPEN = "was a quotation mark left open? Close it, or take it out"
-"""What to do about a cell that runs over lines."""
+OPEN = "was a quotation mark left open? Close it, or remove it"
+"""The hint about a cell that goes over several lines."""
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 
 def delimited(text: str, file: Path) -> Iterator[Row]:
-    """The rows below the header. Raises DataError naming file and line."""
+    """Yield the rows below the header. Raises DataError naming file and line."""
     delimiter, records = _opened(text, file)
     first, header = _header(records, file)
     names = _names(header)
@@ -35,16 +35,16 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
         decimal, records = "," if any(map(decimal_comma, cells)) else "", iter(rows)
     for line, fields in records:
         if len(fields) > 1 and not any(field.strip() for field in fields):
-            continue  # as spreadsheets leave them below a table
+            continue  # spreadsheets leave such rows below a table
         alone = sum(map(bool, names)) == 1 and sum(map(bool, map(str.strip, fields))) > 1
         if alone and names[0] and (len(header) > 1 or " " in names[0]):
-            told = f"looks like a title, as the rows below have more columns: {shortened(names[0])}"
-            raise DataError(told, file=file, line=first, hint=TITLE)
+            message = f"looks like a title, as the rows below have more columns: {shortened(names[0])}"
+            raise DataError(message, file=file, line=first, hint=TITLE)
         if len(fields) != len(header):
-            told = f"{counted(len(fields), 'fields')} where the header names {len(header)}"
+            message = f"{counted(len(fields), 'fields')} where the header names {len(header)}"
             across = any(map(_broken, fields))
             hint = OPEN if across else f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes"
-            raise DataError(f"{told}{_over(line, fields)}", file=file, line=line, hint=hint)
+            raise DataError(f"{message}{_over(line, fields)}", file=file, line=line, hint=hint)
         if any(_swallows(field, number, len(header) - 1, delimiter) for number, field in enumerate(fields)):
             raise DataError(f"one cell holds whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
         if any(field.strip() for field in fields[len(names) :]):
@@ -57,15 +57,17 @@ def _broken(field: str) -> bool:
 
 
 def _over(line: int, fields: Sequence[str]) -> str:
-    """The lines over which a record goes, if they are several."""
+    """Return where a record of several lines ends, for an error message; else an empty text."""
     more = sum(len(_BREAK.findall(field)) for field in fields)
     return f": it goes on to line {line + more}" if more else ""
 
 
 def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
-    """Whether a cell is the end of its row, whole rows and the beginning of one, by the separators on its lines:
-    so many as a row has, of which `number` stand before this cell. Texts hold commas, too: where these separate, so few
-    columns or lines that a text may look the same by chance are let through."""
+    """Return whether a cell holds the end of its row, whole rows and the beginning of one, by its separators.
+
+    A row has so many `separators`, of which `number` stand before this cell. Texts hold commas, too: cells with so few
+    columns or lines that a text may look the same by chance are let through.
+    """
     if not _broken(field):
         return False
     first, *inner, last = (part.count(delimiter) for part in _BREAK.split(field))
@@ -75,13 +77,15 @@ def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
 
 
 def header_of(text: str, file: Path) -> list[str]:
-    """The names of the columns. Raises DataError."""
+    """Return the names of the columns. Raises DataError."""
     return _names(_header(_opened(text, file)[1], file)[1])
 
 
 def _names(header: Sequence[str]) -> list[str]:
-    """The names of the columns without blanks around them, up to the last that has one: spreadsheets leave empty ones
-    behind a table. All of them where none has a name."""
+    """Return the names of the columns without blanks around them, up to the last that is not blank.
+
+    Spreadsheets leave empty columns behind a table. If all names are blank, all are returned.
+    """
     names = [name.strip() for name in header]
     named = max((number for number, name in enumerate(names, 1) if name), default=len(names))
     return names[:named]
@@ -94,7 +98,7 @@ def _header(records: Iterator[tuple[int, list[str]]], file: Path) -> tuple[int, 
 
 
 def _opened(text: str, file: Path) -> tuple[str, Iterator[tuple[int, list[str]]]]:
-    """The delimiter, and the records with their lines: the header first."""
+    """Return the delimiter, and the records with their lines, the header first."""
     declared = _DECLARED.match(text)
     if declared is None:
         delimiter = _delimiter(text)
@@ -103,8 +107,10 @@ def _opened(text: str, file: Path) -> tuple[str, Iterator[tuple[int, list[str]]]
 
 
 def _delimiter(text: str) -> str:
-    """What separates the names in the header line, outside quotes: a tab if there is one, else a semicolon if there
-    are more of them than commas, else a comma."""
+    """Return the separator in the header line, outside quotes.
+
+    It is a tab if there is one, else a semicolon if there are more of them than commas, else a comma.
+    """
     bare = _QUOTED.sub("x", text[:65_536])
     first = next((line for line in re.split(r"[\r\n]+", bare) if line), "")
     if "\t" in first:
@@ -113,7 +119,7 @@ def _delimiter(text: str) -> str:
 
 
 def _records(text: str, delimiter: str, file: Path, before: int) -> Iterator[tuple[int, list[str]]]:
-    """Records with the line on which each begins, after some lines `before`; a quoted field may span several lines."""
+    """Yield records with the line on which each begins, after some lines `before`; a field may span several lines."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = before + reader.line_num + 1

@@ -22,8 +22,11 @@ from penchant.text_io import LARGEST_DOCUMENT, opened, read_text
 from penchant.unicode_spellings import canonical
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
-"""How settings are read that users write: a value is what it says. `true` is no number, "3" is a text, `.inf` is
-nothing. A field that takes a tuple takes a list too if it says `Field(strict=False)`."""
+"""The configuration of models of settings that users write, whose values are taken literally.
+
+`true` is no number, "3" is a text, `.inf` is refused. A field that takes a tuple takes a list too if it says
+`Field(strict=False)`.
+"""
 
 Model = TypeVar("Model", bound=BaseModel)
 Value = TypeVar("Value")
@@ -31,9 +34,9 @@ Several = TypeVar("Several", bound=Sequence[object])
 
 
 def as_written(value: object) -> str:
-    """Text in the spelling it has, stripped and not blank; a number becomes its text."""
+    """Return a text in its own spelling, stripped; a number becomes its text. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
-        raise ValueError(f"a text is wanted, got {shortened(value)}")
+        raise ValueError(f"expected a text, got {shortened(value)}")
     text = str(value).strip()
     if not text:
         raise ValueError("the field is blank")
@@ -41,7 +44,7 @@ def as_written(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """The same in NFC, for what is compared: ids, names, labels."""
+    """Return a text as `as_written` does, but in NFC, for values that are compared: ids, names, labels."""
     return canonical(as_written(value))
 
 
@@ -66,7 +69,7 @@ Names = Annotated[
 
 
 def distinct(values: Several) -> Several:
-    """The values of a field, which are all different. Raises ValueError."""
+    """Return the values of a field. Raises ValueError if two are equal."""
     for value in values:
         if list(values).count(value) > 1:
             raise ValueError(f"{value} is named twice")
@@ -109,18 +112,18 @@ class Document:
                 line = name.start_mark.line + 1
                 merges = name.tag == MERGE
                 first = path if path in self._lines or merges else known.setdefault(loader.construct_object(name), path)
-                if first in self._lines:  # also one that is written otherwise, such as 010 beside 10
+                if first in self._lines:  # also a key written differently, such as 010 beside 10
                     raise self.error(first, f"the key occurs twice, again on line {line}", "put names in quotes")
                 self._lines[path] = line
                 self._walk(value, path, seen, loader)
 
     def line(self, key: tuple[str, ...]) -> int | None:
-        """The line of a key, or of its nearest ancestor that is present; None if there is none."""
+        """Return the line of a key, or of its nearest ancestor that is present; None if there is none."""
         nearest = next((key[:end] for end in range(len(key), 0, -1) if key[:end] in self._lines), ())
         return self._lines.get(nearest)
 
     def error(self, key: tuple[str, ...], message: str, hint: str = "") -> DataError:
-        """A DataError with file, line and key."""
+        """Return a DataError with file, line and key."""
         return DataError(message, file=self.path, line=self.line(key), field=".".join(key) or None, hint=hint)
 
     def checked(self, model: type[Model], *, hint: str) -> Model:
@@ -142,7 +145,7 @@ class Document:
 
 
 def as_wanted(value: Any, *kinds: Any) -> Any:
-    """Content of a YAML file with the text as written in place of a number wherever the type wants a text.
+    """Return content of a YAML file in which numbers are texts, as written, wherever the type is a text.
 
     `kinds` are the types that a value may have: pydantic models, lists and mappings of types, unions.
     """
@@ -169,7 +172,7 @@ def as_wanted(value: Any, *kinds: Any) -> Any:
 
 
 def _alternatives(kind: Any) -> Iterator[Any]:
-    """The types of a union, and the values of a Literal, without metadata."""
+    """Yield the types of a union, and the values of a Literal, without metadata."""
     if get_origin(kind) is Annotated:
         yield from _alternatives(get_args(kind)[0])
     elif get_origin(kind) in (Union, UnionType):
@@ -182,7 +185,7 @@ def _alternatives(kind: Any) -> Iterator[Any]:
 
 
 def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
-    """The keys that may stand where a key does: those of the model that it is in, as far as it can be told."""
+    """Return the keys of the model that a key is in, as far as that can be determined."""
     inside: Any = model
     for part in key[:-1]:
         fields = inside.model_fields if isinstance(inside, type) and issubclass(inside, BaseModel) else {}
@@ -191,7 +194,7 @@ def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> Any:
-    """The model that a field holds, alone or in a list, a mapping or an option."""
+    """Return the model that a field holds, alone or in a list, a mapping or an option."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)

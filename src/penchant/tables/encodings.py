@@ -6,20 +6,20 @@ import re
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
-"""Encodings as which UTF-8 is misread, and the letters with which what stands for a single character begins."""
+"""Encodings that UTF-8 is mistaken for, and the letters with which a misread character then begins."""
 _CLOSES = "’”“‘…–—›»‹«‚„"
 _DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
 
 
 def misread(text: str) -> bool:
-    """Whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
+    """Return whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
     if text.isascii():
         return False
     return bool(_DAMAGED.search(text)) or any(_decodes(run) for run in _FOREIGN.findall(text))
 
 
 def _decodes(run: str) -> bool:
-    """Whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
+    """Return whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
     if len(run) < 2:
         return False
     for name, beginnings in _CODED.items():
@@ -36,7 +36,7 @@ def _decodes(run: str) -> bool:
 
 
 def _byte(char: str, encoding: str) -> bytes:
-    """The byte of a character; one that the encoding leaves free stands for itself, as browsers and Excel have it."""
+    """Return the byte of a character; one that the encoding lacks stands for itself, as in browsers and Excel."""
     try:
         return char.encode(encoding)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Texts and tables given in Python where others name files: lists, mappings, frames. A table becomes a file."""
+"""Texts and tables given in Python instead of files: lists, mappings, frames. A table is written to a file."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from penchant.tables.yaml_file import dumped
 from penchant.text_io import exists, is_file
 
 NAME = "the data"
-"""What data are called that were given in Python; in signatures, followed by their hash."""
+"""The name of data given in Python; in signatures, followed by their hash."""
 _TEXTS = ("text", "sentence", "texts", "sentences")
-"""What columns of texts are often called."""
+"""Usual names of columns of texts."""
 _LONGEST_NAME = 4096
 ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
 def texts(given: object, where: str = "texts") -> list[str]:
-    """One text, or several, as a list: a string, an iterable of strings, or a column of polars or pandas.
+    """Return one text, or several, as a list. Raises DataError naming the first that is not a text.
 
-    Raises DataError naming the first that is no text.
+    They are given as a string, an iterable of strings, or a column of polars or pandas.
     """
     given = plain(given)
     if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
@@ -50,35 +50,35 @@ def texts(given: object, where: str = "texts") -> list[str]:
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise DataError(f"{kind(given)} is no text", where=where, hint="give a text or a list of texts")
+        raise DataError(f"{kind(given)} is not a text", where=where, hint="give a text or a list of texts")
     found = list(given)
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
             hint = "read the file, and give its texts" if isinstance(text, Path) else "give texts only"
-            raise DataError(_no(text, "text"), where=f"text {number}", hint=hint)
+            raise DataError(_misfit(text, "text"), where=f"text {number}", hint=hint)
     if found and all(map(_is_named_file, found)):
         refuse_file(found[0], where)
     return found
 
 
 def refuse_file(text: str | Path, where: str) -> None:
-    """Raise DataError for a text that names a file, whose name would be read in place of what it holds."""
+    """Raise DataError for a text that names a file, since the name would be read in place of the contents."""
     if isinstance(text, Path) or _is_named_file(text):
-        told = f"{shortened(str(text))} is the name of a file, not a text"
+        message = f"{shortened(str(text))} is the name of a file, not a text"
         hint = "read it first and give what it holds, such as the column polars.read_csv(FILE)['text']"
-        raise DataError(told, where=where, hint=hint)
+        raise DataError(message, where=where, hint=hint)
 
 
 def _is_named_file(text: str) -> bool:
-    """Whether a text is the name of a file that is there, with its suffix, which no sentence has."""
+    """Return whether a text is the name of an existing file with a suffix."""
     return len(text) < _LONGEST_NAME and bool(Path(text).suffix) and is_file(text)
 
 
 def _only_column(table: Any, where: str) -> Any:
-    """The column of a table that has but one. Raises DataError."""
+    """Return the column of a table that has only one. Raises DataError for any other table."""
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
-        told = f"{kind(table)} has {'several' if names else 'no'} columns"
+        message = f"{kind(table)} has {'several' if names else 'no'} columns"
         texts = {name: [cell for cell in table[name] if isinstance(cell, str)] for name in names}
         held = [name for name in names if texts[name]]
         longest = max(held, key=lambda name: len("".join(texts[name])), default=(names or [None])[0])
@@ -86,45 +86,47 @@ def _only_column(table: Any, where: str) -> Any:
         hint = f"give one of them, as in data[{likely!r}]" if names else "give a text or a list of texts"
         if _is_pandas_frame(table):
             _refuse_index(table, where)
-        raise DataError(told, where=where, hint=hint)
+        raise DataError(message, where=where, hint=hint)
     return table[names[0]]
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell holds nothing: None, NaN, or what pandas lacks."""
+    """Return whether a cell is empty: None, NaN, or a missing value of pandas."""
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError, which names the place, for a value that is missing or blank, or is no text."""
+    """Raise DataError, which names the place, for a value that is missing or blank, or is not a text."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
-        raise DataError(_no(value, wanted), where=where, hint=hint)
+        raise DataError(_misfit(value, wanted), where=where, hint=hint)
     if not value.strip():
         raise DataError(f"the {wanted} is blank", where=where, hint="leave it out, or give a text")
 
 
-def _no(value: object, wanted: str) -> str:
-    """What is wrong with a value that is not what is wanted: that it is missing, or what it is instead."""
+def _misfit(value: object, wanted: str) -> str:
+    """Return the fault of a value that is not what is `wanted`: that it is missing, or what it is instead."""
     if not is_missing(value):
-        return f"{kind(value)} is no {wanted}"
+        return f"{kind(value)} is not a {wanted}"
     return f"is missing ({'NaN' if isinstance(value, float) else str(value).strip('<>')})"
 
 
 def plain(given: Any) -> Any:
-    """Several values as a list, from a tuple, an iterator, or an array or column of numpy, polars or pandas; a number
-    of numpy as one of Python; a lazy frame of polars as a frame; anything else as it is. Raises DataError for a lazy
-    frame that cannot be read."""
+    """Return several values as a list, and other values of numpy or polars as those of Python.
+
+    Tuples, iterators, and arrays or columns of numpy, polars or pandas become lists, a number of numpy one of Python, a
+    lazy frame of polars a frame; anything else is unchanged. Raises DataError for a lazy frame that cannot be read.
+    """
     if _is_polars(given, "LazyFrame"):
         import polars as pl
 
         try:
             return given.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
-            told = str(error).partition("\n")[0]
-            raise DataError(f"the LazyFrame cannot be read: {told}", where="the data", hint=ROWS) from error
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"the LazyFrame cannot be read: {reason}", where="the data", hint=ROWS) from error
     if isinstance(given, np.generic):
         return given.item()
     if isinstance(given, tuple | Iterator | range | KeysView | ValuesView) or _is_polars(given, "Series"):
@@ -135,7 +137,7 @@ def plain(given: Any) -> Any:
 
 
 def is_table(given: object) -> bool:
-    """Whether something is a table, and not the name of a file or several."""
+    """Return whether something is a table, and not the name of a file or several."""
     if isinstance(given, str | Path) or given is None or isinstance(given, bytes):
         return False
     if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
@@ -144,8 +146,10 @@ def is_table(given: object) -> bool:
 
 
 def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None, name: str = NAME) -> Path:
-    """The file that is named, or that set among the bundled `sets`, or a file with the rows of the table that is given,
-    which is called `name`. Raises DataError for anything else."""
+    """Return the named file, the set of that name among the bundled `sets`, or a file with the rows of a table.
+
+    The file of a table is called `name`. Raises DataError for anything else.
+    """
     if isinstance(given, str | Path):
         if is_hub(given):
             return fetched_one(given)
@@ -155,15 +159,17 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
     if not is_table(listed) and not isinstance(listed, list):
         raise DataError(f"{kind(given)} is no file and no table", where=name, hint=f"name a file, or {ROWS}")
     if isinstance(listed, list) and listed and not is_table(listed):
-        raise DataError("several names where one file is read", where=name, hint="read them one by one")
+        raise DataError("there are several names, but one file is read", where=name, hint="read them one by one")
     return file_of(listed, columns, name=name)
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """A YAML file with some keys, which are called `name`, kept until this process ends. Those of `tables`, which have
-    the columns of rows without names, may be tables where the file names some: each is called as its key, but what is
-    the `file` is called `name`. Raises DataError."""
-    # A table under another key is an unknown key, which whoever reads the document says.
+    """Return a YAML file with some keys, which is called `name` and kept until this process ends. Raises DataError.
+
+    The keys of `tables`, given with the columns of rows without names, may be tables instead of names of files. The
+    file of each is called as its key, but that of the key `file` is called `name`.
+    """
+    # A table under another key is an unknown key, which is reported when the document is read.
     written = {key: kind(value) if hasattr(value, "columns") else value for key, value in keys.items()}
     texts: dict[str, str] = {}
     for key, columns in tables.items():
@@ -178,17 +184,17 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
             try:
                 texts[written[key]] = _lines(rows(value, columns, called), called)
             except TypeError:
-                raise DataError(f"{kind(value)} is no table", where=called, hint=f"name a file, or {ROWS}") from None
+                raise DataError(f"{kind(value)} is not a table", where=called, hint=f"name a file, or {ROWS}") from None
     document = f"{name}.yaml"
     try:
         texts[document] = dumped(as_yaml(written))
     except yaml.YAMLError as error:
         raise DataError(f"cannot be written as a file: {str(error).splitlines()[0]}", where=name) from None
-    return _kept(texts) / document
+    return _stored(texts) / document
 
 
 def as_yaml(value: Any) -> Any:
-    """A value of keys and lists as YAML has it: numbers of numpy are Python's, columns are lists, paths are texts."""
+    """Return keys and lists as plain values: numbers of numpy as those of Python, columns as lists, paths as texts."""
     if isinstance(value, Mapping):
         return {key: as_yaml(each) for key, each in value.items()}
     listed = plain(value)
@@ -197,8 +203,8 @@ def as_yaml(value: Any) -> Any:
     return str(listed) if isinstance(listed, Path) else listed
 
 
-def _kept(texts: Mapping[str, str]) -> Path:
-    """The folder that holds these files, by their contents."""
+def _stored(texts: Mapping[str, str]) -> Path:
+    """Return the folder that holds these files; its name is a hash of their contents."""
     content = "".join(texts.values()).encode("utf-8", "surrogatepass")
     folder = _home() / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(exist_ok=True)
@@ -209,10 +215,9 @@ def _kept(texts: Mapping[str, str]) -> Path:
 
 
 def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict[str, object]]:
-    """The rows of a table, which is called `name`, as mappings. A row that is a tuple or a list has the `columns` in
-    order, as far as it goes.
+    """Return the rows of a table, which is called `name`, as mappings. Raises DataError naming the row.
 
-    Raises DataError naming the row.
+    A row that is a tuple or a list has the `columns` in order, as far as it goes.
     """
     if _is_polars(given, "DataFrame"):
         of_frame: list[dict[str, object]] = given.to_dicts()
@@ -229,25 +234,29 @@ def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict
 def _refuse_repeated(columns: Sequence[str], name: str) -> None:
     for column in columns:
         if columns.count(column) > 1:
-            told = f"two columns have the same name: {column}"
-            raise DataError(told, where=name, hint="rename one of them, or leave it out")
+            message = f"two columns have the same name: {column}"
+            raise DataError(message, where=name, hint="rename one of them, or leave it out")
 
 
 def _refuse_index(frame: Any, name: str) -> None:
-    """Raise DataError for a frame of pandas whose index has a name, as `set_index` leaves it: it is no column, so what
-    it holds would be lost."""
+    """Raise DataError for a frame of pandas whose index has a name, as `set_index` leaves it.
+
+    The index is not a column, so its values would be lost.
+    """
     index = [str(each) for each in frame.index.names if each is not None and each not in frame.columns]
     if index:
-        told = f"{', '.join(map(repr, index))} is the index of the frame, and no column"
-        raise DataError(told, where=name, hint="give frame.reset_index()")
+        message = f"{', '.join(map(repr, index))} is the index of the frame, not a column"
+        raise DataError(message, where=name, hint="give frame.reset_index()")
 
 
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:
-    """A file with the rows of a table, which is called `name`, as JSON lines or ".csv", kept until this process ends.
-    Raises DataError for what is no table."""
+    """Return a file with the rows of a table as JSON lines or ".csv", which is kept until this process ends.
+
+    The file is called `name`. Raises DataError for anything that is not a table.
+    """
     table = rows(given, columns, name)
     text = _csv(table) if suffix == ".csv" and table else _lines(table, name)
-    return _kept({f"{name}{suffix}": text}) / f"{name}{suffix}"
+    return _stored({f"{name}{suffix}": text}) / f"{name}{suffix}"
 
 
 def _lines(table: Sequence[Mapping[str, object]], name: str) -> str:
@@ -284,16 +293,16 @@ def _of_columns(given: Mapping[Any, Any], name: str) -> Iterator[dict[str, objec
     columns = {str(column): _cells(cells, f"{name} ('{column}')") for column, cells in given.items()}
     lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{column} has {length}" for column, length in lengths.items())
-        raise DataError(f"the columns are not of one length: {told}", where=name)
+        listing = ", ".join(f"{column} has {length}" for column, length in lengths.items())
+        raise DataError(f"the columns are not of one length: {listing}", where=name)
     for cells in zip(*columns.values(), strict=True):
         yield dict(zip(columns, cells, strict=True))
 
 
 def _cells(given: Any, where: str) -> list[Any]:
-    """The cells of a column: several, or one text. Raises DataError."""
+    """Return the cells of a column: several, or one text. Raises DataError."""
     if not isinstance(given, Iterable):
-        raise DataError(f"{kind(given)} is no column", where=where, hint="give a list of its cells")
+        raise DataError(f"{kind(given)} is not a column", where=where, hint="give a list of its cells")
     return [given] if isinstance(given, str) else list(given)
 
 
@@ -301,7 +310,7 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
     if isinstance(row, Mapping):
         return {str(name): value for name, value in row.items()}
     if isinstance(row, str) or not isinstance(row, Sequence):
-        raise DataError(f"{kind(row)} is no row", where=where, hint=ROWS)
+        raise DataError(f"{kind(row)} is not a row", where=where, hint=ROWS)
     if not columns or len(row) > len(columns):
         wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
         raise DataError(
@@ -311,7 +320,7 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
 
 
 def _cell(value: Any) -> object:
-    """A cell as JSON has it: what pandas lacks and NaN are null, numbers of numpy are numbers, dates are texts."""
+    """Return a cell as in JSON: missing values are null, numbers of numpy are numbers, dates are texts."""
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
     if is_missing(value):
         return None
@@ -319,7 +328,7 @@ def _cell(value: Any) -> object:
 
 
 def _is_polars(given: object, kind: str) -> bool:
-    """Whether something is of a class of polars. While polars is not imported, nothing is, and it need not be."""
+    """Return whether something is of a class of polars, without importing polars."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(given, getattr(polars, kind))
 

@@ -1,4 +1,4 @@
-"""JSON that users write: rows of a table, one object a line or one array of objects, and what no file may hold."""
+"""JSON that users write: rows of a table, one object a line or one array of objects, and limits for its contents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LINE_HINT = "write one object a line, or one array of objects"
 
 
 class RepeatedKeyError(ValueError):
-    """An object names a key twice; the message is that key."""
+    """The error of an object that names a key twice; the message is that key."""
 
 
 def without_repeats(normal: Callable[[str], str] = str) -> Callable[[Pairs], dict[str, object]]:
-    """A hook for `json.loads`: objects with their keys in a normal form. It raises RepeatedKeyError."""
+    """Return a hook for `json.loads` that normalises keys. It raises RepeatedKeyError."""
 
     def checked(pairs: Pairs) -> dict[str, object]:
         values = {normal(name): value for name, value in pairs}
@@ -47,7 +47,7 @@ def end_of_space(text: str, start: int) -> int:
 
 
 def json_lines(text: str, file: Path) -> Iterator[Row]:
-    """One object a line. Raises DataError naming file and line."""
+    """Yield the rows of a file with one object a line. Raises DataError naming file and line."""
     for number, line in enumerate(text.split("\n"), 1):
         start = end_of_space(line, 0)
         if start == len(line):
@@ -64,7 +64,7 @@ def json_lines(text: str, file: Path) -> Iterator[Row]:
 
 
 def json_array(text: str, file: Path) -> Iterator[Row]:
-    """The elements of the array that makes up the file, each with the line of its opening brace."""
+    """Yield the elements of the array that makes up the file, each with the line of its opening brace."""
     number, counted = 1, 0
     position = end_of_space(text, end_of_space(text, 0) + 1)
     closed = text[position : position + 1] == "]"
@@ -87,7 +87,7 @@ def json_array(text: str, file: Path) -> Iterator[Row]:
 
 
 def _decoded(text: str, start: int, line: int, file: Path) -> tuple[object, int]:
-    """The JSON value at `start`, which is on `line`, and its end."""
+    """Return the JSON value at `start`, which is on `line`, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RepeatedKeyError as error:
@@ -125,7 +125,7 @@ def _kind(value: object) -> str:
 
 
 def excess(text: str) -> tuple[str, int]:
-    """Return what is too much in JSON, nesting or a number, and where it is; ("", 0) for nothing."""
+    """Return the fault of JSON that is nested too deeply or has too long a number, and its place; ("", 0) for none."""
     depth = 0
     for part in _PARTS.finditer(text):
         mark = text[part.start()]
@@ -138,12 +138,12 @@ def excess(text: str) -> tuple[str, int]:
 
 
 def may_be_excessive(text: str) -> bool:
-    """Whether `excess` may find anything: it is slow, and this is quick."""
+    """Return whether JSON may be nested too deeply, by a check that is faster than `excess`."""
     return text.count("[") + text.count("{") > DEEPEST
 
 
 def unsound(value: object, key: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
-    """The first key below which a text holds what no text can, and what that is; ((), "") for nothing."""
+    """Return the first key below which a text holds a refused character, and the fault; ((), "") for none."""
     if isinstance(value, str):
         return key, refused_character(value)
     inside: list[tuple[str, object]] = []

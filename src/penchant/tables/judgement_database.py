@@ -1,9 +1,8 @@
-"""The database of judgements that `penchant rate` keeps, read as a table: what its raters said, in the form that an
-instrument reads.
+"""Read the database of judgements that `penchant rate` keeps as a table, in the form that an instrument reads.
 
 Only a rater's answer to the first showing of an item counts; practice, attention and repeated items are left out, and
-so is what was skipped or taken back. The database is read from its bytes, so it is never changed, and nothing that it
-may define itself is run: its tables are asked for with the queries below.
+so are answers that were skipped or taken back. The database is read from its bytes, so it is never changed, and nothing
+that it may define itself is run: its tables are read by the queries below.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from penchant.tables.table_row import Row
 
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x70636A64
-"""What marks a database of SQLite as one of judgements."""
+"""The application id that marks an SQLite database as one of judgements."""
 VERSION = 1
 _WAL, _ROLLBACK = b"\2\2", b"\1\1"
 """Bytes 18 and 19 of a database whose changes are written beside it first, and of one that holds them all."""
@@ -37,7 +36,7 @@ CURRENT = """
     SELECT answers.* FROM answers
     JOIN (SELECT MAX(n) AS n FROM answers GROUP BY rater, position) USING (n) WHERE NOT answers.undone
 """
-"""The answers that stand: of every rater and position the last, unless it was taken back."""
+"""The answers that count: the last of every rater and position, unless it was taken back."""
 _SAID = f"""
     SELECT raters.name, raters.n, items.key, said.value
     FROM ({CURRENT}) AS said
@@ -54,7 +53,7 @@ Said = tuple[str, int, dict[str, Any], float | str]
 
 
 def is_judgements(start: bytes) -> bool:
-    """Whether a file that begins so is a database."""
+    """Return whether a file with this beginning is a database."""
     return start.startswith(MAGIC)
 
 
@@ -64,7 +63,7 @@ def mark_of(header: bytes) -> int:
 
 
 def with_mark(data: bytes, mark: int) -> bytes:
-    """Return a database with another number."""
+    """Return a copy of a database that carries another number."""
     return data[: _MARK.start] + mark.to_bytes(4, "big", signed=True) + data[_MARK.stop :]
 
 
@@ -77,25 +76,28 @@ def is_beside(file: Path) -> bool:
 def refuse_part(file: Path, mark: int) -> None:
     """Raise DataError for a database that lacks answers."""
     if mark > 0:
-        told = "lacks answers: it was copied while penchant rate ran, or lost the FILE-wal beside it"
+        message = "lacks answers: it was copied while penchant rate ran, or lost the FILE-wal beside it"
         raise DataError(
-            told, file=file, hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop it first"
+            message, file=file, hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop it first"
         )
 
 
 def refuse_open(stream: BinaryIO, file: Path) -> None:
     """Raise DataError for a database that lacks answers, or whose last answers stand beside it."""
     if is_beside(file):
-        told = "has answers that are not in the file yet: penchant rate runs, or did not end"
-        raise DataError(told, file=file, hint="stop it; if it was killed, start it once more and stop it")
+        message = "has answers that are not in the file yet: penchant rate is running, or was killed"
+        raise DataError(message, file=file, hint="stop it; if it was killed, start it once more and stop it")
     stream.seek(0)
     refuse_part(file, mark_of(stream.read(HEADER)))
     stream.seek(0)
 
 
 def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
-    """What raters said. The layout of the task decides what a row is: a judgement (`long`), a rater's ratings of both
-    sentences of a pair (`sides`), or all answers of a rater (`wide`). Raises DataError."""
+    """Return the answers of raters as rows. Raises DataError.
+
+    The layout of the task decides what a row is: a judgement (`long`), a rater's ratings of both sentences of a pair
+    (`sides`), or all answers of a rater (`wide`).
+    """
     task, said = judgements(data, file)
     with _readable(file):
         rows = list(_laid_out(task, said))
@@ -103,8 +105,7 @@ def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
 
 
 def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
-    """What the points of the scale were called on the page, by the columns of `judgement_rows` that hold answers.
-    Raises DataError."""
+    """Return the labels of the points of the scale, by the columns with answers. Raises DataError."""
     task, said = judgements(data, file)
     with _readable(file):
         points = {point["value"]: str(point["label"]) for point in task["points"] if point["label"]}
@@ -114,17 +115,19 @@ def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
 
 
 def judgement_texts(data: bytes, file: Path) -> dict[str, str]:
-    """The items as raters saw them, by the column of `judgement_rows` that holds their answers; none where a column is
-    about many items. Raises DataError."""
+    """Return the items as raters saw them, by the column of their answers. Raises DataError.
+
+    There are none if a column has the answers to many items.
+    """
     with _readable(file), _opened(data) as database:
         if _task(database, file)["layout"] != "wide":
             return {}
-        asked = database.execute("SELECT key, question FROM items WHERE kind = 'item'").fetchall()
-        return {str(_key(key)["id"]): str(json.loads(question)["text"]) for key, question in asked}
+        items = database.execute("SELECT key, question FROM items WHERE kind = 'item'").fetchall()
+        return {str(_key(key)["id"]): str(json.loads(question)["text"]) for key, question in items}
 
 
 def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
-    """What was asked, and what was said: rater, number of the rater, key of the item, and answer. Raises DataError."""
+    """Return the task, and its answers: rater, number of the rater, key of the item, and answer. Raises DataError."""
     with _readable(file):
         with _opened(data) as database:
             task = _task(database, file)
@@ -134,7 +137,7 @@ def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
 
 @contextmanager
 def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
-    """A database in memory that runs nothing of its own."""
+    """Open a database in memory, without running anything that it defines."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(data[:18] + _ROLLBACK + data[20:])
         database.execute("PRAGMA trusted_schema = OFF")
@@ -144,7 +147,7 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
-    """Raise DataError for what a damaged database raises."""
+    """Raise DataError for the errors that a damaged database causes."""
     try:
         yield
     except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError, KeyError) as error:
@@ -152,7 +155,7 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
-    """What was asked. Raises DataError for a database of something else."""
+    """Return the task of a database. Raises DataError for a database of something else."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if application != APPLICATION or not {"task", "items", "raters", "places", "answers"} <= tables:

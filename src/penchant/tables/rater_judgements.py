@@ -1,4 +1,4 @@
-"""Judgements as tables of them are read: every rater judges an item once."""
+"""Judgements collected from tables, in which every rater judges an item once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ K = TypeVar("K")
 
 @dataclass(slots=True)
 class ByRater(Generic[K]):
-    """The value that each rater gives to each item, and the place of it."""
+    """The value that each rater gives to each item, and its place."""
 
     of: dict[K, dict[str, float]] = field(default_factory=dict)
     places: dict[tuple[K, str], str] = field(default_factory=dict)
@@ -21,13 +21,13 @@ class ByRater(Generic[K]):
     def add(
         self, item: K, rater: str, value: float, file: str | Path, line: int, *, called: str, column: str = ""
     ) -> DataError | None:
-        """Keep a judgement; return the error of a rater's second one on the item, which errors name as it is
-        `called`."""
+        """Keep a judgement; return the error of a rater's second one on the item, which errors name as `called`."""
         values = self.of.setdefault(item, {})
         if rater in values:
-            hint = f"the first is in {self.places[item, rater]}" + ("" if rater else "; name who judged: rater")
-            told = f"{rater or 'somebody'} judges {called} a second time"
-            return DataError(told, file=file, line=line, field=column or None, hint=hint)
+            hint = f"the first is in {self.places[item, rater]}"
+            hint += "" if rater else "; add a column rater with the names of the raters"
+            message = f"{rater or 'somebody'} judges {called} a second time"
+            return DataError(message, file=file, line=line, field=column or None, hint=hint)
         values[rater], self.places[item, rater] = value, place(file, line)
         return None
 

@@ -1,10 +1,10 @@
-"""Tables of stimuli as rows of named values: CSV, TSV, JSON lines, a JSON array of objects, Parquet, an Excel workbook
-(or one sheet of it, as FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements that `penchant rate` keeps.
+"""Read tables of stimuli as rows of named values, in any format, which is detected from the content.
 
-The format is detected from the content. Text is UTF-8, with or without a byte-order mark, and values are kept as they
-are. Cells are separated by commas, semicolons or tabs, whichever the header has; quotes follow RFC 4180, and Excel's
-line `sep=;` before the header is understood. Blank lines between rows are skipped; anything else that does not fit
-raises a DataError with its place.
+The formats are CSV, TSV, JSON lines, a JSON array of objects, Parquet, an Excel workbook (or one sheet of it, as
+FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements that `penchant rate` keeps. Text is UTF-8, with or
+without a byte-order mark, and values are unchanged. Cells are separated by commas, semicolons or tabs, whichever the
+header has; quotes follow RFC 4180, and Excel's line `sep=;` before the header is understood. Blank lines between rows
+are skipped; anything else that does not fit raises a DataError with its place.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 _PARQUET = b"PAR1"
 LONGEST_MAGIC = 16
-"""The bytes from the start of a file by which `is_binary` tells a table."""
+"""The number of bytes at the start of a file that `is_binary` needs."""
 _WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+\s*")
 _MERGED = "are cells merged? The first of them alone holds the value: fill it down"
@@ -63,7 +63,7 @@ def read_rows(path: str | Path) -> list[Row]:
 
 
 def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
-    """The same, with what the codes in its columns stand for; only SPSS, Stata and databases of judgements say it."""
+    """Read all rows of a table, and the labels of its codes, in SPSS, Stata and databases of judgements."""
     file = Path(path)
     data = _bytes(file)
     labels = Labels()
@@ -111,8 +111,10 @@ def checked_models(
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
 ) -> tuple[list[tuple[int, Model]], list[DataError]]:
-    """The same, with the errors instead of raising them; where cells are `guarded` against spreadsheets, they are taken
-    as what they stand for."""
+    """Read rows as `read_models` does, but return the errors instead of raising them.
+
+    Cells that are `guarded` against spreadsheets are read as the texts they stand for.
+    """
     file = Path(path)
     data = _bytes(file)
     numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation, *field.metadata)]
@@ -141,8 +143,8 @@ def checked_models(
                     continue
                 hint = ""
                 if field is not None and each["type"] == "missing" and field not in row.values:
-                    told = [suggestion(field, list(row.values)), naming.replace("FIELD", field)]
-                    hint = "; ".join(filter(None, told))
+                    hints = [suggestion(field, list(row.values)), naming.replace("FIELD", field)]
+                    hint = "; ".join(filter(None, hints))
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
@@ -162,7 +164,7 @@ def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]
 
 
 def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
-    """The row with the cells of some columns under the names of the fields they are for."""
+    """Return the row with the cells of some columns under the names of their fields."""
     if not columns:
         return row
     rest = {name: value for name, value in row.values.items() if name not in columns.values()}
@@ -172,12 +174,12 @@ def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
 
 
 def _number(row: Row, value: object, file: Path, field: str) -> object:
-    """The number in a cell. Raises DataError for anything else."""
+    """Return the number in a cell. Raises DataError for anything else."""
     number = row.number(value, file, field)
     if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
-        told = "a number is wanted" if isinstance(number, str | bool) else f"a number is at most {LARGEST:g}"
-        raise DataError(f"{told}, got {shortened(value)}", file=file, line=row.line, field=field)
-    return number + 0  # no sign of zero
+        message = "expected a number" if isinstance(number, str | bool) else f"expected a number up to {LARGEST:g}"
+        raise DataError(f"{message}, got {shortened(value)}", file=file, line=row.line, field=field)
+    return number + 0  # turns −0 into 0
 
 
 def _is_number(annotation: Any, *metadata: Any) -> bool:
@@ -200,7 +202,7 @@ def lacking(names: Mapping[str, None] | list[str], present: list[str], file: str
 
 
 def columns(path: str | Path) -> list[str] | None:
-    """The names of the columns of a file with separated cells, None for another format. Raises DataError."""
+    """Return the names of the columns of a file with separated cells, None for another format. Raises DataError."""
     file = Path(path)
     data = _bytes(file)
     if is_binary(data[:LONGEST_MAGIC]):
@@ -215,7 +217,7 @@ def is_binary(start: bytes) -> bool:
 
 
 def _bytes(file: Path) -> bytes:
-    """The content: text line by line, any other file whole. Raises DataError, also for a line that is too long."""
+    """Return the content of a file. Raises DataError, also for a line of text that is too long."""
     with opened(file) as stream:
         start = stream.read(LONGEST_MAGIC)
         if is_judgements(start):
@@ -235,14 +237,16 @@ def _text(data: bytes, file: Path) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError("holds the character NUL", file=file, line=line, hint="check that the file is text")
     if _WEB_PAGE.match(text):
-        told = "is a web page, not a table"
-        raise DataError(told, file=file, hint="download the file itself: on GitHub by its button Raw")
+        message = "is a web page, not a table"
+        raise DataError(message, file=file, hint="download the file itself: on GitHub by its button Raw")
     return text
 
 
 def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[Row]:
-    """The rows, those of a table that was given in Python with its own numbers; `of_cell` is what a text in a
-    spreadsheet's cell stands for, if not for itself."""
+    """Return the rows; those of a table that was given in Python have their own numbers.
+
+    `of_cell` turns a text in a spreadsheet's cell into the text that it stands for.
+    """
     if is_kept(file):
         rows = delimited(_text(data, file), file) if file.suffix == ".csv" else json_lines(_text(data, file), file)
         return _one_header((row._replace(line=GivenRow(number)) for number, row in enumerate(rows, 1)), file)
@@ -267,8 +271,11 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
 
 
 def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
-    """The rows. Raises DataError for one whose cells are the names of columns, in whatever order and case, as where a
-    table was put behind another. Numbers are no names: items of a survey may be called 1 to 5, and so may answers."""
+    """Yield the rows. Raises DataError for one whose cells are the names of columns, in any order and case.
+
+    Such a row shows that a table was appended to another. Numbers are not taken for names: items of a survey may be
+    called 1 to 5, and so may answers.
+    """
     names: set[str] = set()
     for row in rows:
         names = names or {_folded(name) for name in row.values}
@@ -280,7 +287,7 @@ def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
                 "repeats the header: were two tables put together?",
                 file=file,
                 line=row.line,
-                hint="take the row out, and see that the columns of the rows below it are in the same order",
+                hint="remove the row, and check that the columns of the rows below it are in the same order",
             )
         yield row
 

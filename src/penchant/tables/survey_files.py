@@ -17,9 +17,11 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
 
 
 class Labels(dict[str, Mapping[object, str]]):
-    """By column: what its codes stand for. `columns`: what the columns themselves are called. `declared`: by column and
-    number of the case, the code of a value that the file declares to be missing. `asked`: by column, the statement that
-    people were shown."""
+    """The labels of the codes in each column.
+
+    `columns` are the labels of the columns; `declared` are, by column and number of the case, the codes of values that
+    the file declares to be missing; `asked` are, by column, the statements that people were shown.
+    """
 
     columns: Mapping[str, str] = {}
     declared: Mapping[str, Mapping[int, object]] = {}
@@ -27,13 +29,15 @@ class Labels(dict[str, Mapping[object, str]]):
 
 
 def is_survey_file(start: bytes) -> bool:
-    """Whether a file that begins so is of SPSS or Stata."""
+    """Return whether a file with this beginning is of SPSS or Stata."""
     return start.startswith(_SPSS) or _STATA.match(start) is not None
 
 
 def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
-    """The rows, with codes where values have labels, and those labels. A value that the file declares to be missing is
-    none. Raises DataError, MethodError without pyreadstat."""
+    """Return the rows, with codes where values have labels, and those labels.
+
+    Values that the file declares to be missing are empty. Raises DataError, and MethodError without pyreadstat.
+    """
     try:
         import pyreadstat
     except ImportError as error:
@@ -41,7 +45,7 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
     read = pyreadstat.read_sav if data.startswith(_SPSS) else pyreadstat.read_dta
     try:
         columns, about = read(io.BytesIO(data), output_format="dict")
-    except Exception as error:  # pyreadstat also lets pass what decoding and dates raise
+    except Exception as error:  # pyreadstat also raises the errors of decoding and dates
         kind = "SPSS" if data.startswith(_SPSS) else "Stata"
         raise DataError(f"cannot be read as a file of {kind}: {error}", file=file, hint="write it again") from error
     labels = Labels(
@@ -62,7 +66,7 @@ def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:
-    """The codes that stand where there is no value, by the number of the case."""
+    """Yield the codes of values that are declared to be missing, with the number of the case."""
     for number, (value, code) in enumerate(zip(values, coded, strict=True), 1):
         if _value(value) == "" and _value(code) != "":
             yield number, _value(code)

@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): one sheet as rows, each cell as it is shown without its format."""
+"""Excel workbooks (.xlsx): one sheet as rows, each cell with its value regardless of its format."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RESAVE = "open it in a spreadsheet and save it"
 
 
 def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
-    """The rows of a sheet, by default the first, below its first row that is not empty, which names the columns.
+    """Yield the rows of a sheet, by default the first; its first row that is not empty names the columns.
 
     An empty cell is the empty text, as in CSV. Raises DataError naming the cell, MethodError without openpyxl.
     """
@@ -61,7 +61,7 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
 
 
 def _books(data: bytes, file: Path) -> list[Any]:
-    """The workbook twice: with the values that its formulas had when it was saved, and with the formulas."""
+    """Return the workbook twice: with the values that its formulas had when it was saved, and with the formulas."""
     try:
         import openpyxl
     except ImportError as error:
@@ -84,7 +84,7 @@ def _unreadable(error: Exception, file: Path) -> DataError:
 
 
 def refuse_old(file: Path) -> DataError:
-    """The error for a workbook in the format before 2007."""
+    """Return the error for a workbook in the format before 2007."""
     return DataError("is a workbook in the format of Excel before 2007", file=file, hint=_NO_WORKBOOK)
 
 
@@ -112,18 +112,18 @@ def _value(cell: Any, written: Any, file: Path) -> object:
     value = cell.value
     if value is None:
         if written.value is not None:
-            told = "holds a formula that was never calculated"
-            raise _cell_error(told, cell.column - 1, cell.row, file, _RESAVE)
+            message = "holds a formula that was never calculated"
+            raise _cell_error(message, cell.column - 1, cell.row, file, _RESAVE)
         return ""
     if cell.data_type == "e":
-        raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "mend or empty the cell")
+        raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "correct or empty the cell")
     if isinstance(value, str) and (wrong := refused_character(value)):
         raise _cell_error(wrong, cell.column - 1, cell.row, file)
     return plain(value)
 
 
 def plain(value: object) -> object:
-    """A value of a spreadsheet or statistics program: a whole number as such, a date or time as text in ISO 8601."""
+    """Return a value of a spreadsheet or statistics program: a whole number as an int, a date or time in ISO 8601."""
     if isinstance(value, datetime.datetime):
         return (value.date() if value.time() == datetime.time() else value).isoformat()
     if isinstance(value, datetime.date | datetime.time):
@@ -132,8 +132,10 @@ def plain(value: object) -> object:
 
 
 def _header(names: list[str], number: int, file: Path) -> list[str]:
-    """The names of the columns without blanks around them, up to the last that has one. Raises DataError for one that
-    occurs twice."""
+    """Return the names of the columns without blanks around them, up to the last that is not blank.
+
+    Raises DataError for a name that occurs twice.
+    """
     names = [name.strip() for name in names]
     while names and not names[-1]:
         names = names[:-1]
@@ -151,7 +153,7 @@ def _cell_error(message: str, column: int, row: int, file: Path, hint: str = "")
 
 
 def _letter(column: int) -> str:
-    """The letters of a column, counted from 0: A … Z, AA …"""
+    """Return the letters of a column: A for 0, Z for 25, AA for 26."""
     letters = ""
     column += 1
     while column:
@@ -161,7 +163,7 @@ def _letter(column: int) -> str:
 
 
 class _Places:
-    """Goes through the elements of a sheet. Raises ValueError with what is wrong; `row` is where."""
+    """A check of the elements of a sheet, which raises ValueError with the fault; `row` is its place."""
 
     def __init__(self) -> None:
         self.row = self.column = self.cells = 0
@@ -180,7 +182,7 @@ class _Places:
             self.row = before
             raise ValueError(f"a row has the number {number[:20]}, and a sheet rows from 1 to {_ROWS:,}")
         if self.row <= before:
-            raise ValueError(f"the row stands behind row {before}")
+            raise ValueError(f"the row comes after row {before}")
 
     def _place(self, reference: str | None) -> None:
         column = self.column + 1
@@ -192,7 +194,7 @@ class _Places:
             for letter in match[1]:
                 column = 26 * column + ord(letter) - ord("A") + 1
         if not self.column < column <= _COLUMNS:
-            raise ValueError(f"the cell {reference or column} stands twice, out of order or too far to the right")
+            raise ValueError(f"the cell {reference or column} is repeated, out of order or too far to the right")
         self.cells += column - self.column
         self.column = column
         if self.cells > _CELLS:
@@ -202,7 +204,7 @@ class _Places:
 def refuse_misplaced(source: IO[bytes], file: Path, sheet: str) -> None:
     """Raise DataError naming sheet and row for rows or cells that are repeated, out of order or beyond a sheet.
 
-    openpyxl drops those out of order, and fills in those left out, whatever their numbers.
+    openpyxl drops those out of order, and fills in any number of missing ones.
     """
     places = _Places()
     parser = expat.ParserCreate()

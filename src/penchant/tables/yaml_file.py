@@ -1,7 +1,7 @@
 """YAML by the core schema of YAML 1.2, read so that no file takes more time or memory than its size.
 
 What PyYAML composes is measured before anything is constructed from it, and every error has its line. Numbers remember
-how they were written, for fields that want a text: `010` is ten, and a study of that name is called `010`.
+how they were written, for fields that are texts: `010` is ten, and a study of that name is called `010`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _CORE = {
     ),
     MERGE: (re.compile(r"<<\Z"), "<"),
 }
-"""The bare words that are no texts, by what they stand for, with the characters that begin them."""
+"""Patterns of bare words that are not texts, by tag, with the characters that begin them."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """The errors of PyYAML's constructors for a value that is not of its type, such as a tagged date 2024-13-45."""
 
 
 class RefusedError(yaml.MarkedYAMLError):
-    """YAML, but no document; `note` says what to do."""
+    """The error of YAML that is refused; `note` is the hint."""
 
 
 class WrittenNumber:
-    """A number of a YAML file; `str()` is the text that stands there."""
+    """A number of a YAML file; `str()` returns it as written."""
 
     written: str
 
@@ -60,7 +60,7 @@ class WrittenFloat(WrittenNumber, float):
 
 
 class _Core:
-    """The core schema in place of YAML 1.1's, where `no`, `010`, `12:30` and `1_000` are no texts."""
+    """The core schema in place of YAML 1.1's, where `no`, `010`, `12:30` and `1_000` are not texts."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -71,7 +71,7 @@ for _tag, (_pattern, _starts) in _CORE.items():
 
 
 class Dumper(_Core, yaml.SafeDumper):
-    """PyYAML's writer of plain values, which quotes the texts that `Loader` would take for something else."""
+    """PyYAML's writer of plain values, which quotes texts that `Loader` would take for something else."""
 
 
 Dumper.add_multi_representer(WrittenInt, lambda dumper, value: dumper.represent_int(int(value)))
@@ -85,7 +85,7 @@ def dumped(content: object, **settings: Any) -> str:
 
 
 class Loader(_Core, yaml.SafeLoader):
-    """PyYAML's loader of plain values, which refuses what could not be built in reasonable time, with its line."""
+    """PyYAML's loader of plain values, which refuses documents that would take too long to build, naming the line."""
 
     def __init__(self, text: str) -> None:
         self._depth = 0
@@ -93,22 +93,22 @@ class Loader(_Core, yaml.SafeLoader):
             super().__init__(text)
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position)
-            raise _error(f"holds the character U+{error.character:04X}, which no YAML may hold", line) from error
+            raise _error(f"holds the character U+{error.character:04X}, which YAML does not allow", line) from error
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        """A node, at most `DEEPEST` levels below the root."""
+        """Compose a node, at most `DEEPEST` levels below the root."""
         if self._depth > DEEPEST:
             raise _error(f"is nested more than {DEEPEST} levels deep", self.line)
         self._depth += 1
         try:
             node: yaml.Node | None = super().compose_node(parent, index)
-        except ValueError as error:  # such as the escape \U00110000, which is no character
+        except ValueError as error:  # such as for the escape \U00110000, which is no character
             raise _error(f"holds an escape that is no character: {error}", self.line) from error
         self._depth -= 1
         return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """The value of a node."""
+        """Return the value of a node."""
         if isinstance(node, yaml.ScalarNode):
             self._require_sound(node)
         try:
@@ -126,10 +126,10 @@ class Loader(_Core, yaml.SafeLoader):
             raise _error(wrong, node.start_mark.line)
 
     def _core(self, node: yaml.ScalarNode) -> Any:
-        """The value of a scalar by the core schema. Raises ValueError for one that its tag does not fit."""
+        """Return the value of a scalar by the core schema. Raises ValueError for one that its tag does not fit."""
         text = node.value
         if not (_CORE[_INT][0].match(text) and node.tag == _FLOAT) and not _CORE[node.tag][0].match(text):
-            raise ValueError(f"it is no {node.tag.rpartition(':')[2]}")
+            raise ValueError(f"it is not of the type {node.tag.rpartition(':')[2]}")
         if node.tag == _BOOL:
             return text.lower() == "true"
         if node.tag == _INT:
@@ -152,16 +152,20 @@ for _tag in (_BOOL, _INT, _FLOAT):
 
 
 def measured(root: yaml.Node) -> None:
-    """Raise YAMLError if a mapping's key is no plain value, or if aliases repeat too much: a node that holds itself, or
-    few lines that stand for millions of values ("billion laughs")."""
+    """Raise YAMLError if a mapping's key is not a plain value, or if aliases repeat too much.
+
+    A node may hold itself, or few lines may stand for millions of values ("billion laughs").
+    """
     _size(root, {}, set())
 
 
 def _size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
-    """The number of values in a node, with those that aliases stand for. `sizes` are those known, and `above` holds
-    the nodes that the node is part of."""
+    """Return the number of values in a node, with those that aliases stand for.
+
+    `sizes` are the known sizes, and `above` the nodes that contain the node, both by id.
+    """
     if id(node) in above:
-        raise _error("holds an alias of what it is part of", node.start_mark.line)
+        raise _error("holds an alias of a value that contains it", node.start_mark.line)
     if id(node) not in sizes:
         above.add(id(node))
         size = 1 + sum(_size(child, sizes, above) for child in _children(node))
@@ -184,6 +188,6 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _error(problem: str, line: int, note: str | None = None) -> RefusedError:
-    """An error on a line, counted from 0."""
+    """Return an error on a line, counted from 0."""
     mark = yaml.Mark("", 0, line, 0, None, 0)
     return RefusedError(problem=problem, problem_mark=mark, note=note)

@@ -19,7 +19,7 @@ from penchant.errors import DataError, MethodError, ModelError, missing_package
 from penchant.vectors.token_file import Corpus, Trained, read_tokens, refuse_below
 
 _AT_ONCE = 1 << 20
-"""Visits between two reports of progress, less than a second's work."""
+"""Visits between two reports of progress."""
 _LINE = 16
 _BITS = 8
 """The number of heaps of `kernels.shuffle`, as a power of two."""
@@ -31,8 +31,10 @@ _SHARES = 16
 
 @dataclass(frozen=True, slots=True)
 class GloVe:
-    """Training with AdaGrad as in the authors' program (`glove.c`). The defaults are those of the program, except for
-    the size (there 50), the window (there 15; in the paper 10) and min_count (there 1).
+    """Training with AdaGrad as in the authors' program (`glove.c`).
+
+    The defaults are those of the program, except for the size (there 50), the window (there 15; in the paper 10) and
+    min_count (there 1).
 
     Details that the paper leaves open, or that versions of the program handle differently:
 
@@ -96,7 +98,7 @@ class GloVe:
         return Trained.on(corpus, words + contexts, tuple(losses))
 
     def _values(self, counts: NDArray[np.float64]) -> NDArray[np.float32]:
-        """(log X, f(X)) of every entry."""
+        """Return (log X, f(X)) of every entry."""
         values = np.empty((len(counts), 2), np.float32)
         for start in range(0, len(counts), _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
@@ -105,8 +107,10 @@ class GloVe:
         return values
 
     def _initial(self, words: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Initial parameters for `kernels.descend`: a row for each word, then for each context. A row has vector and
-        bias, then their sums of squares, both padded to whole cache lines of the processor."""
+        """Return initial parameters for `kernels.descend`: a row for each word, then for each context.
+
+        A row has vector and bias, then their sums of squares, both padded to whole cache lines of the processor.
+        """
         half = -(-(self.size + 1) // _LINE) * _LINE
         rows = np.zeros((2 * words, 2 * half), np.float32)
         rows[:, half:] = 1
@@ -116,7 +120,7 @@ class GloVe:
 
 
 def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """An empty array for the order of all visits: two per pair of words, one per word with itself."""
+    """Return an empty array for the order of all visits: two per pair of words, one per word with itself."""
     if 2 * len(pairs) > np.iinfo(np.uint32).max:
         raise DataError(f"{len(pairs)} pairs of words are too many", hint="raise min_count or narrow the window")
     return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)
@@ -126,7 +130,7 @@ def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
 
 
 class Cooccurrences(NamedTuple):
-    """X for i ≤ j, by rising i and j; it is symmetric. `counts[e]` (float64) is X of the words `pairs[e]` (int32)."""
+    """Counts X for i ≤ j, by rising i and j; `counts[e]` (float64) is X of the words `pairs[e]` (int32)."""
 
     pairs: NDArray[np.int32]
     counts: NDArray[np.float64]
@@ -140,11 +144,11 @@ class _Sums(NamedTuple):
 
 
 def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
-    """Sum 1/distance over all pairs of a token of word i and one of word j in a sentence, on either side and at most a
-    window apart (Pennington et al. 2014, §4.2; `cooccur.c` of the published program), in bounded memory.
+    """Sum 1/distance over all pairs of tokens of words i and j in a sentence, in bounded memory.
 
-    Tokens outside the vocabulary neither count nor add to a distance. Raises MethodError if numba is missing or the
-    window is too wide.
+    Tokens may be on either side and at most a window apart (Pennington et al. 2014, §4.2; `cooccur.c` of the published
+    program); those outside the vocabulary neither count nor add to a distance. Raises MethodError if numba is missing
+    or the window is too wide.
     """
     shares: list[list[_Sums]] = []
     bounds = np.empty(0, np.int64)
@@ -181,7 +185,7 @@ def _partial_sums(corpus: Corpus, window: int) -> Iterator[_Sums]:
         codes = np.concatenate(parts)
         del parts
         if len(codes):
-            # With the distance in the code, a plain sort suffices, which is far faster than sorting pairs.
+            # With the distance in the code, a plain sort of numbers suffices.
             codes.sort()
             pair_weights = weights[codes & ((1 << bits) - 1)]
             codes >>= bits

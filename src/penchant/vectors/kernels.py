@@ -1,7 +1,7 @@
 """The inner loops of training word vectors, compiled by numba, which this module imports.
 
 Compiled code is cached beside this file or in the user's cache directory, as numba chooses. If neither is writable,
-every process compiles it again, which takes about two seconds.
+every process compiles it again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _LINE = 16
 """Single-precision numbers per cache line of the processor."""
 _SOON = 8
-"""How many visits ahead entries of the table of counts are prefetched."""
+"""The number of visits ahead for which entries of the table of counts are prefetched."""
 
 _ROUNDING = {"reassoc", "nsz", "contract"}
 """Sums may be reordered and products added without intermediate rounding; all else follows IEEE 754."""
@@ -68,7 +68,7 @@ def descend(
     size: int,
     rate: np.float32,
 ) -> float:
-    """Take GloVe's step at each entry of the table of counts, in an order; returns the sum of ½ f(x)·difference².
+    """Take GloVe's step at each entry of the table of counts, in an order; return the sum of ½ f(x)·difference².
 
     `order` holds 2e for entry e, or 2e + 1 for the same with word and context exchanged. `pairs[e]` is (word, context)
     and `values[e]` (log x, f(x)). `rows` (2V × width) has V words, then V contexts: vector, bias, sums of squares.
@@ -114,7 +114,7 @@ def descend(
 
 @_compiled("uint64(uint64)")
 def _mixed(state: Any) -> Any:
-    """The random number of a state, which the caller advances by `_STEP` (splitmix64; Steele, Lea and Flood 2014)."""
+    """Return the random number of a state, which the caller advances by `_STEP` (splitmix64; Steele et al. 2014)."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
@@ -122,11 +122,11 @@ def _mixed(state: Any) -> Any:
 
 @_compiled("void(int32[:, ::1], uint32[::1], uint64, int64)")
 def shuffle(pairs: NDArray[np.int32], order: NDArray[np.uint32], state: np.uint64, bits: int) -> None:
-    """Fill `order` with a uniformly random order of visits for `descend`: 2e and 2e + 1 for each of the `pairs`, or 2e
-    alone for a word with itself.
+    """Fill `order` with a uniformly random order of visits for `descend`.
 
-    The visits are distributed over 2^bits heaps (`bits` at least 1), small enough for the processor's cache, and each
-    heap is shuffled (Rao 1961, Sandelius 1962), which takes a tenth of the time of shuffling all at once.
+    These are 2e and 2e + 1 for each of the `pairs`, or 2e alone for a word with itself. The visits are distributed over
+    2^bits heaps (`bits` at least 1), small enough for the processor's cache, and each heap is shuffled (Rao 1961,
+    Sandelius 1962).
     """
     heaps = 1 << bits
     shift = np.uint64(64 - bits)
@@ -163,7 +163,7 @@ def merge(
     into_codes: NDArray[np.int64],
     into_sums: NDArray[np.float64],
 ) -> int:
-    """Merge two tables sorted by code into a third, adding the sums of codes in both; returns its length."""
+    """Merge two tables sorted by code into a third, adding the sums of codes in both; return its length."""
     i = j = at = 0
     while i < len(codes) or j < len(more_codes):
         if j == len(more_codes) or (i < len(codes) and codes[i] < more_codes[j]):

@@ -19,8 +19,10 @@ ENDINGS = (".txt", ".vec", ".bin")
 _AT_ONCE = 1 << 22
 """Numbers to format at once."""
 _MISREAD = np.float32(float.fromhex("0x1.5c87fap-84"))
-"""The only single-precision number (with its negative) whose shortest decimal form gives its neighbour when it is read
-in double precision and then rounded, as both readers do."""
+"""The only single-precision number (and its negative) that both readers would misread from its shortest decimal form.
+
+They read in double precision and then round, which gives its neighbour.
+"""
 
 
 def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
@@ -44,7 +46,7 @@ def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
 
 
 def checked_ending(file: Path) -> str:
-    """The extension of a file of vectors, in lower case. Raises OutputError for another."""
+    """Return the extension of a file of vectors, in lower case. Raises OutputError for any other extension."""
     ending = file.suffix.lower()
     if ending not in ENDINGS:
         raise OutputError(
@@ -88,7 +90,7 @@ def _binary(words: Sequence[bytes], matrix: Matrix) -> bytes:
 
 
 def _text(words: Sequence[bytes], matrix: Matrix) -> bytes:
-    """Format lines of a word and its numbers. Polars works in parallel, some fifteen times as fast as Python."""
+    """Format lines of a word and its numbers; polars does this in parallel."""
     import polars as pl
 
     numbers = io.BytesIO()

@@ -1,4 +1,4 @@
-"""The beginning of a file of static word vectors: whether it is one, its header, and how many numbers a word has."""
+"""Recognize a file of static word vectors by its beginning: its format, its header, and its numbers per word."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _STRANGERS = (
     ),
 )
 _SENTENCEPIECE = re.compile(rb"\n.\n.[<\[]", re.DOTALL)
-"""How the file of a SentencePiece tokenizer begins: with its first entry, such as <unk>."""
+"""The beginning of the file of a SentencePiece tokenizer: its first entry, such as <unk>."""
 
 
 def begins_as_vectors(path: str | Path) -> None:
-    """Read only the beginning of a file. Raises ModelError for one that holds no word vectors, whatever its name."""
+    """Read the beginning of a file. Raises ModelError for one that holds no word vectors, whatever its name."""
     file = Path(path)
     try:
         with opened(file) as stream:
@@ -58,11 +58,11 @@ def begins_as_vectors(path: str | Path) -> None:
             else:
                 beginning(stream, file)
     except (EOFError, OSError, zlib.error, DataError):
-        return  # reading it whole says what is wrong with it
+        return  # reading the whole file will report the fault
 
 
 def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    """The words of a matrix in a file: the given one, else that beside it. Raises ModelError where there is none."""
+    """Return the vocabulary given, or else the one beside a matrix. Raises ModelError if there is none."""
     beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
     places = beside if vocabulary is None else [Path(vocabulary)]
     for place in places:
@@ -73,8 +73,10 @@ def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
 
 
 def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | None]:
-    """The beginning of a file after its header, if it has one, and the words and numbers that the header announces.
-    Raises ModelError for what is no text or binary file of word vectors."""
+    """Return the beginning of a file after its header, and the words and numbers that the header announces, if any.
+
+    Raises ModelError for a file that is neither text nor binary word vectors.
+    """
     sample = stream.read(_SAMPLE)
     if not sample.strip():
         raise ModelError("the file is empty", where=str(file))
@@ -87,25 +89,27 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
         return sample, None
     count, dimension = int(header[1]), int(header[2])
     if not count or not dimension:
-        told = f"the header announces {counted(count, 'words')} of {counted(dimension, 'numbers')}"
-        raise ModelError(told, where=f"{file}, line 1")
+        message = f"the header announces {counted(count, 'words')} of {counted(dimension, 'numbers')}"
+        raise ModelError(message, where=f"{file}, line 1")
     return rest, (count, dimension)
 
 
 def refuse_stranger(start: bytes, file: Path) -> None:
-    """Raise ModelError for a file that begins as one of another format does."""
+    """Raise ModelError for a file that begins like one of another format."""
     for magic, message, hint in _STRANGERS:
         if start.startswith(magic):
             of_gensim = ("Word2Vec", ".wv") if file.suffix == ".model" else ("KeyedVectors", "")
             raise ModelError(message, where=str(file), hint=hint.format(*of_gensim))
     if _SENTENCEPIECE.match(start):
         hint = "name the directory of the model that it belongs to"
-        raise ModelError("is a SentencePiece tokenizer, and no model", where=str(file), hint=hint)
+        raise ModelError("is a SentencePiece tokenizer, not a model", where=str(file), hint=hint)
 
 
 def numbers_of_a_word(sample: bytes, file: Path) -> int:
-    """The most common count of numbers at the end of the first lines: words may contain spaces and end in a number.
-    Raises ModelError where it is none."""
+    """Return the most common count of numbers at the end of the first lines. Raises ModelError if that is none.
+
+    Words may contain spaces and end in a number.
+    """
     lines = [line for raw in sample.split(b"\n") if (line := raw.rstrip(b" \r"))]
     counts: Counter[int] = Counter()
     for line in lines[: max(1, min(100, len(lines) - 1))]:  # the last may be truncated
@@ -120,5 +124,5 @@ def numbers_of_a_word(sample: bytes, file: Path) -> int:
 
 
 def is_number(piece: bytes) -> bool:
-    """Whether a field of a line is a number, finite or not."""
+    """Return whether a field of a line is a number, finite or not."""
     return NUMBER.match(piece) is not None or _NOT_FINITE.match(piece) is not None

@@ -34,9 +34,9 @@ _BLOCK = 1 << 23
 _NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
 _NEWLINE, _RETURN, _SPACE = b"\n\r "
 _RARE = 10
-"""Words that there are for one in an unknown encoding where no others tell what the file is in."""
+"""The least number of UTF-8 words per word that is not, if no encoding can be guessed."""
 _SHOWN = 5
-"""Words left out that a note names."""
+"""The most left-out words that a note names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -45,8 +45,8 @@ class StaticVectors:
 
     `words[i]` has the vector `matrix[i]` (V × d, float32, read-only) and `index[word]` is i. `fingerprint` is the
     SHA-256 of the file (for a matrix with a vocabulary, of both their hashes). If a file has a word more than once, the
-    first vector is used; `duplicates` counts the later ones, which are ignored. `broken` are those that are no UTF-8,
-    which are left out too, each with its place.
+    first vector is used; `duplicates` counts the later ones, which are ignored. `broken` are the words that are not
+    UTF-8, each with its place; they are left out too.
     """
 
     name: str
@@ -59,27 +59,26 @@ class StaticVectors:
     broken: tuple[str, ...] = ()
     spec: str = ""
     spelling: Spelled = field(init=False)
-    """The spelling that the file has of a word: as it is written, else a canonically equivalent one, else None."""
+    """The file's spelling of a word: the word as written, else a canonically equivalent one, else None."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spelling", Spelled(self.index))
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The remarks on the file."""
-        told = []
+        """Remarks on the file: repeated words, and words left out."""
+        remarks = []
         if self.duplicates:
-            told.append(
-                f"{counted(self.duplicates, 'words')} {for_one(self.duplicates, 'stand')} again: the first counts"
-            )
+            repeated = f"{counted(self.duplicates, 'words')} {for_one(self.duplicates, 'are')} repeated"
+            remarks.append(f"{repeated}: the first vector counts")
         if not self.broken:
-            return tuple(told)
+            return tuple(remarks)
         left_out = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8"
         shown = first_of(self.broken, _SHOWN)
-        return (*told, f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}")
+        return (*remarks, f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}")
 
     def vector(self, word: str) -> Matrix:
-        """The vector of a word, of shape (d,). Raises ModelError if there is none."""
+        """Return the vector of a word, of shape (d,). Raises ModelError if there is none."""
         if word not in self.index:
             raise ModelError(f"no vector for '{word}'", where=self.name)
         return cast(Matrix, self.matrix[self.index[word]])
@@ -97,16 +96,16 @@ class StaticVectors:
 
 
 def looks_like_vectors(path: str | Path) -> bool:
-    """Whether the path is a file with a suffix of word vectors."""
+    """Return whether the path is a file with a suffix of word vectors."""
     file = Path(path)
     return file.suffix.lower() in SUFFIXES and is_file(file)
 
 
 def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
-    """Read a file of word vectors. `vocabulary` is for `.npy` files: one word per line, in the order of the rows.
+    """Read a file of word vectors. Raises ModelError with the place of a fault.
 
-    Without it, the file of the same name with the suffix .vocab or .txt is read. Raises ModelError with the place of a
-    fault.
+    `vocabulary` is for `.npy` files: one word per line, in the order of the rows. Without it, the file of the same name
+    with the suffix .vocab or .txt is read.
     """
     file = Path(path)
     try:
@@ -118,7 +117,7 @@ def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> S
             if start == b"\x93NUMPY":
                 collected, digest = _numpy(stream, file, vocabulary, digest)
             elif vocabulary is not None:
-                raise ModelError("a vocabulary goes with .npy; this file has words of its own", where=str(file))
+                raise ModelError("a vocabulary goes with a .npy file; this file has its own words", where=str(file))
             elif start.startswith(b"\x1f\x8b"):
                 with gzip.open(stream) as unpacked:
                     collected = _with_words(cast(BinaryIO, unpacked), file)
@@ -139,8 +138,10 @@ def _cited(file: Path, digest: str) -> str:
 
 
 class _Collected:
-    """Collects words and vectors, block by block. `mend` says how the words of the file are made UTF-8, by the encoding
-    that they seem to have."""
+    """Words and vectors, collected block by block.
+
+    `mend` gives the hint for words that are not UTF-8, by the encoding that they seem to have.
+    """
 
     def __init__(self, file: Path, mend: Callable[[str], str] = saved_as_utf8) -> None:
         self.file = file
@@ -174,16 +175,15 @@ class _Collected:
         return ModelError(message, where=f"{self.file}, {place}" if place else str(self.file), hint=hint)
 
     def _require_utf8(self) -> None:
-        """Raise ModelError where words that are not UTF-8 are no exception: more than one, and most of those that are
-        not ASCII."""
+        """Raise ModelError if too many words are not UTF-8: more than one, and most of those that are not ASCII."""
         most = max(1, sum(not word.isascii() for word in self.index)) if self.index else 0
         guess = guessed_encoding(b" ".join(raw for _, raw in self.broken))
         if len(self.broken) <= most or (not guess and len(self.broken) * _RARE <= len(self.index)):
             return
         place, word = self.broken[0]
         likely = f": it looks like {guess}" if guess else ""
-        told = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8{likely}"
-        raise self.error(f"{told}; the first is {word[:50]!r}", place, self.mend(guess))
+        message = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8{likely}"
+        raise self.error(f"{message}; the first is {word[:50]!r}", place, self.mend(guess))
 
     def vectors(self, name: str, fingerprint: str) -> StaticVectors:
         self._require_utf8()
@@ -252,7 +252,7 @@ def _with_words(stream: BinaryIO, file: Path) -> _Collected:
 
 
 def _is_binary(rest: bytes) -> bool:
-    """Whether binary numbers follow the header; in text, every word is followed by plain characters."""
+    """Return whether binary numbers follow the header; in text, every word is followed by plain characters."""
     lines = [line.partition(b" ")[2] for line in rest.split(b"\n") if line]
     odd = sum(not numbers or _NOT_PLAIN.search(numbers) is not None for numbers in lines)
     return 2 * odd > len(lines)
@@ -313,7 +313,7 @@ def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
-    """Parse the words and numbers of whole lines, all at once; returns None if any line does not fit.
+    """Parse the words and numbers of whole lines, all at once; return None if any line does not fit.
 
     The numbers are the last `dimension` fields. Words are blanked out and the rest is parsed in one go. Since no line
     has an extra or empty field, the count of numbers is right only if every field is a single number.
@@ -352,7 +352,7 @@ def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
 
 
 def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines: Positions) -> Positions:
-    """The end of each line; the original word2vec writes a space before the newline, Windows a carriage return."""
+    """Return the end of each line; word2vec writes a space before the newline, Windows a carriage return."""
     ends = newlines.copy()
     while (loose := (ends > starts) & np.isin(text[ends - 1], (_SPACE, _RETURN))).any():
         ends[loose] -= 1
@@ -360,12 +360,12 @@ def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines
 
 
 def _ends_in_numbers(word: bytes) -> bool:
-    """Whether a "word" contains numbers of the vector, so the line has too many; integers may belong to a name."""
+    """Return whether a "word" contains numbers of the vector (the line has too many); integers may belong to a name."""
     return all(NUMBER.match(piece) and b"." in piece for piece in word.split(b" ")[1:])
 
 
 def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) -> ModelError:
-    """The error for the first line of a block that does not fit."""
+    """Return the error for the first line of a block that does not fit."""
     for number, raw in enumerate(block.split(b"\n")[:-1], line):
         fields = raw.rstrip(b" \r").split(b" ")
         word = b" ".join(fields[:-dimension])

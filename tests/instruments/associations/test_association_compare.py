@@ -410,7 +410,7 @@ BAD: list[tuple[str, str, str, str]] = [
     ("weat", "case: upper", "case", "'auto', 'keep' or 'lower'"),
     ("seat", "pooling: max", "pooling", "'mean', 'mean-special', 'cls' or 'last'"),
     ("seat", "layer: 3", "layer", "unknown key"),
-    ("ceat", "sentences: text.txt, segments: [nine]", "ceat", "'nine' is no segment by window"),
+    ("ceat", "sentences: text.txt, segments: [nine]", "ceat", "'nine' is not a segment for windows"),
     ("ceat", "sentences: text.txt, samples: 100", "samples", "valid tuple"),
     ("ceat", "segments: [9]", "sentences", "is missing"),
     ("logprob-bias", "ddof: 2", "ddof", "less than or equal to 1"),

@@ -59,7 +59,7 @@ def test_a_control_is_another_category_of_the_set(tmp_path: Path) -> None:
     for number, (change, told) in enumerate(
         (
             ({"control": "nobody"}, "no category 'nobody'"),
-            ({"control": "people"}, "no control of itself"),
+            ({"control": "people"}, "cannot be its own control"),
         )
     ):
         wrong: Mapping[str, dict[str, Any]] = {**CATEGORIES, "people": {**CATEGORIES["people"], **change}}

@@ -188,7 +188,7 @@ BAD_SENTENCES = {
     "list for a text": (
         '{"id": "a", "text": ["A [MASK]."], "expected": 0, "group": "g"}\n',
         ", line 1, field 'text'",
-        ["a text is wanted"],
+        ["expected a text"],
     ),
     "true for a point": (
         '{"id": "a", "text": "A [MASK].", "expected": true, "group": "g"}\n',

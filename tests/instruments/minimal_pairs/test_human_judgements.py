@@ -115,7 +115,7 @@ BAD = {
     "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
     "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
     "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice is good or bad, got 'yes'"),
-    "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': a number is wanted"),
+    "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': expected a number"),
     "infinite": ("rating", "a,r,,inf,1", "line 2, field 'rating_good'"),
     "no rater": ("choice", "a,,good,,", "line 2, field 'rater'"),
     "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: there are ratings here and choices in"),
