@@ -483,7 +483,7 @@ class TestBadInput:
         assert code == 2 and out == "" and "the same in 1,023 more places" in err
         assert err.rstrip().endswith("… texts after these 1,024 were not checked")
         (tmp_path / "in.txt").write_text("Rain 漢\n" * 900, "utf-8")
-        assert "not looked at" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
+        assert "not checked" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
 
     @pytest.mark.parametrize("command", ["score", "surprisal"])
     def test_every_text_that_cannot_be_read(self, penchant: Program, zoo: Zoo, tmp_path: Path, command: str) -> None:

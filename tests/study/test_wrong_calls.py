@@ -55,7 +55,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.embed(lm, "A rose.", spans=[(2, 99)]), "characters 2 to 99 are no part of 'A rose.'"),
     (lambda lm: pc.load(3), "spec is str or Path, got 3"),
     (lambda lm: pc.load("bundled:modern", dtype=16), "dtype is str, got 16"),
-    (lambda lm: pc.check(None), "None is no model"),
+    (lambda lm: pc.check(None), "None is not a model"),
     (lambda lm: pc.audit(PAIRS, 3), "an int is no model"),
     (lambda lm: pc.audit(PAIRS, [3]), "an int is no model"),
     (lambda lm: pc.check(lm, [3]), "text 1: an int is no text"),
