@@ -117,7 +117,7 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
-    """Fetch what is not in the local cache, and check everything. Raises ModelError."""
+    """Fetch the files missing from the local cache, and check all. Raises ModelError."""
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:

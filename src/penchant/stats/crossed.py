@@ -268,7 +268,10 @@ def _against_others(judged: Array, others: int) -> Array:
 
 
 def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
-    """The mean over raters of their mean credit; `without` has what is left out, as sums and numbers of each rater."""
+    """Return the mean over raters of their mean credit.
+
+    `without` has the sums and numbers of credits to leave out, for each rater.
+    """
     given = ~np.isnan(credit)
     sums, numbers = np.nansum(credit, axis=1), given.sum(axis=1).astype(np.float64)
     if without is not None:
@@ -278,7 +281,7 @@ def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
 
 
 def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
-    """The jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
+    """Return the jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
     used = np.unique(codes[(~np.isnan(credit)).any(axis=0)])
     values = []
     for code in used:
