@@ -69,7 +69,7 @@ def run(given: argparse.Namespace, name: str, vectors: Path) -> dict:
 
 
 def worker(given: argparse.Namespace) -> None:
-    """Every cell by one of the two; prints seconds, memory and the first effect sizes of every cell."""
+    """Run every cell by one of the two; print seconds, memory and the first effect sizes of every cell."""
     base = np.load(given.vectors, mmap_mode="r")
     cells = [(i, sizes) for i, sizes in enumerate(CATEGORIES * given.segments)]
     cell = ours if given.worker == "ours" else loop
@@ -92,7 +92,7 @@ def peak() -> float:
 
 
 def choice(seed: int, stimulus: int, samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The vectors of a stimulus, and which of them each sample takes."""
+    """Return the vectors of a stimulus, and the ones that each sample takes."""
     rng = np.random.default_rng([seed, stimulus])
     return rng.permutation(BASE)[:samples], rng.permutation(samples)
 

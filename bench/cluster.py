@@ -36,7 +36,7 @@ PROGRAM = [sys.executable, "-m", "penchant.cli.app"]
 
 @contextmanager
 def cluster() -> Iterator[str]:
-    """The address of a cluster with two machines of one processor, and a head that does no work."""
+    """Yield the address of a cluster with two machines of one processor, and a head that does no work."""
     from ray.cluster_utils import Cluster
 
     head = {"num_cpus": 0, "node_ip_address": LOOPBACK, "include_dashboard": False, "object_store_memory": 200_000_000}
@@ -92,7 +92,7 @@ def tiny(folder: Path) -> Path:
 
 
 class Memory(threading.Thread):
-    """Watches the resident memory of the driver and of the workers, in MB, every two seconds."""
+    """The watch on the resident memory of the driver and of the workers, in MB, every two seconds."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -168,7 +168,7 @@ def stream(sentences: int) -> None:
 
 
 def overhead(sentences: int) -> None:
-    """The same texts and model by one process with two threads, and by two workers with one: time without starting."""
+    """Compare the time of one process with two threads with that of two workers with one, without starting them."""
     import torch
 
     from penchant.cluster.backend import RayBackend
@@ -204,7 +204,7 @@ def overhead(sentences: int) -> None:
 
 
 def extract(folder: Path) -> None:
-    """The same table by one process and by two machines, byte for byte."""
+    """Compare the tables of one process and of two machines, byte for byte."""
     texts, stimuli = sorted(map(str, (folder / "text").glob("*.txt"))), str(folder / "set.yaml")
     with tempfile.TemporaryDirectory() as home, cluster() as address:
         times = {}

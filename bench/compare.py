@@ -35,7 +35,7 @@ AGREE = 0.01
 
 @dataclass(frozen=True)
 class Tool:
-    """One contender: who, in which number format."""
+    """One contender: its name and its number format."""
 
     name: str
     dtype: str = "float32"
@@ -46,7 +46,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Case:
-    """One comparison. The first tool is ours; `sentences` is how many are scored unless -n says otherwise."""
+    """One comparison; the first tool is ours, and `sentences` is the number scored unless -n says otherwise."""
 
     what: str
     kind: str
@@ -135,7 +135,7 @@ def workplace(kept: Path | None) -> Iterator[Path]:
 
 
 def compare(name: str, case: Case, given: argparse.Namespace, work: Path) -> dict[str, Any]:
-    """All rounds of one case."""
+    """Run all rounds of one case."""
     wanted = given.sentences or case.sentences
     read = blimp if case.kind == "causal" else crows_pairs
     ours, peers = read(given.data, wanted), read(given.data, given.peer_sentences or wanted)
@@ -184,7 +184,7 @@ def prepare(case: Case, given: argparse.Namespace, work: Path) -> Path:
 
 
 def work_on(tool: Tool, job: dict[str, Any], given: argparse.Namespace, work: Path) -> dict[str, Any]:
-    """One run of a worker in a process of its own."""
+    """Run a worker in a process of its own."""
     path = work / "job.json"
     path.write_text(json.dumps({**job, "tool": tool.name, "dtype": tool.dtype}), encoding="utf-8")
     python = given.peer_python if tool.name == PEER.name else sys.executable
@@ -209,7 +209,7 @@ def summary(
     runs: dict[Tool, list[dict[str, Any]]],
     trials: dict[Tool, dict[str, Any]],
 ) -> dict[str, Any]:
-    """What the table shows, and everything it was made of; `texts` are ours and the peers'."""
+    """Return the contents of the table, and everything it was made from; `texts` are ours and the peers'."""
     useful = runs[case.tools[0]][0]["useful"]
     peaks: dict[str, dict[str, float]] = {}
     for tool, results in runs.items():
@@ -296,7 +296,7 @@ def markdown(name: str, outcome: dict[str, Any]) -> str:
 
 
 def batch(row: dict[str, Any]) -> str:
-    """The peer's batch size, and what was tried."""
+    """Return the peer's batch size, and the sizes that were tried."""
     tried = row["batch_sizes"]
     if not tried:
         return ""
@@ -327,7 +327,7 @@ def processor() -> str:
 
 
 def card() -> str:
-    """The cards of NVIDIA and their driver, as their program names them."""
+    """Return the GPUs of NVIDIA and their driver, as their program names them."""
     try:
         asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
         return ", ".join(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines())
@@ -340,7 +340,7 @@ def cores() -> int:
 
 
 def available() -> int:
-    """Bytes of memory to be had."""
+    """Return the bytes of memory available."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable"):

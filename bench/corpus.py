@@ -95,7 +95,7 @@ def main() -> None:
 
 
 def corpus(folder: Path, size: int, words: int, rate: float) -> float:
-    """Write stimuli and text to the folder, unless they are there; the seconds it took."""
+    """Write stimuli and text to the folder, unless they exist; return the seconds it took."""
     start = time.perf_counter()
     stamp = folder / "made.json"
     wanted = {"size": size, "words": words, "rate": rate, "seed": SEED}
@@ -120,7 +120,7 @@ def corpus(folder: Path, size: int, words: int, rate: float) -> float:
 
 
 def some_stimuli(path: Path, words: int, rng: np.random.Generator) -> StimulusSet:
-    """A set of some words of the bundled one, in four lists, with the suffixes they have there."""
+    """Return a set of some words of the bundled one, in four lists, with their suffixes."""
     bundled = read_stimuli([Association.find("associations-bn")])
     known = bundled.words()
     chosen = [known[i] for i in sorted(rng.choice(len(known), words, replace=False))]
@@ -137,7 +137,7 @@ def some_stimuli(path: Path, words: int, rng: np.random.Generator) -> StimulusSe
 
 
 def vocabulary(rng: np.random.Generator) -> list[str]:
-    """Invented words in NFC, the frequent ones first; these are rather the short ones."""
+    """Return invented words in NFC, by falling frequency; the frequent ones are rather short."""
     letters = [*CONSONANTS, *NUKTA, *CONSONANTS]
     joined = [f"{one}্{other}" for one in CONSONANTS[::3] for other in CONSONANTS[::4]]
     syllables = np.array([start + sign for start in letters + joined for sign in VOWEL_SIGNS] + list("অআইউএওংঁ"))
@@ -152,7 +152,7 @@ def vocabulary(rng: np.random.Generator) -> list[str]:
 def lines_of(
     words: list[str], forms: Sequence[Sequence[str]], rate: float, rng: np.random.Generator
 ) -> Iterator[bytes]:
-    """Lines without end, many at once. The stimuli too are of different frequency, their forms of the same."""
+    """Yield lines without end, many at once; stimuli differ in frequency, the forms of one do not."""
     every = [*words, *(form for own in forms for form in own)]
     ends = [" ", ", ", "। ", "।\n"]
     table = np.array([text.encode() for text in [*every, *map(composed, every), *ends]], dtype=object)
@@ -176,7 +176,7 @@ def lines_of(
 
 
 def division(rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What follows each word (a space, a comma, the end of a sentence, of a line), and the number of its line."""
+    """Return the sign after each word (a space, a comma, the end of a sentence or a line), and its line number."""
     lengths = np.clip(np.exp(rng.normal(np.log(12), 0.6, CHUNK // 8)).round(), 3, 80).astype(np.int64)
     ends = np.cumsum(lengths) - 1
     ends = ends[ends < CHUNK]
@@ -245,8 +245,10 @@ def measure(folder: Path, work: Path, given: argparse.Namespace) -> dict[str, An
 def run(
     texts: Sequence[Path], stimuli: Path, out: Path, workers: int, *options: str, parts: int | None = None
 ) -> dict[str, Any]:
-    """Seconds, seconds of processor time, most memory (MiB) of one run of the program, and how many parts it wrote
-    down beside its table; killed when they are `parts`."""
+    """Run the program once; return seconds, processor seconds, peak memory (MiB) and the number of parts written.
+
+    The run is killed when it has written `parts`.
+    """
     command = [*PROGRAM, *map(str, texts), "--data", str(stimuli), "-o", str(out), "--workers", str(workers), *options]
     most = written = 0
     family: list[psutil.Process] = []
@@ -277,8 +279,7 @@ def run(
 
 
 def limit(texts: Path, stimuli: Path) -> dict[str, float]:
-    """What it takes in this process to read and hash the text, decode it, bring it to NFC and find all places of the
-    forms, and nothing else: no extraction in this way can take less."""
+    """Measure reading, hashing, decoding, NFC and finding all forms in this process: a lower bound of an extraction."""
     given = read_stimuli([stimuli])
     scanner = Scanner(Matcher({word: given.forms(word) for word in given.words()}).surfaces())
     normalise("কা" * 1_000)  # builds its tables
@@ -309,7 +310,7 @@ Find = Callable[[str], Iterable[tuple[str, str]]]
 
 
 def plain(stimuli: Path) -> dict[str, Find]:
-    """Three ways to look for words one after the other."""
+    """Return three plain ways to look for words one after the other."""
     given = read_stimuli([stimuli])
     forms = {unicodedata.normalize("NFC", word): given.forms(word) for word in given.words()}
     every = " ".join(form for own in forms.values() for form in own)
@@ -338,8 +339,7 @@ def plain(stimuli: Path) -> dict[str, Find]:
 
 
 def timed(find: Find, texts: Path, limit: float) -> tuple[dict[str, Any], bytes, Counter[tuple[str, str]]]:
-    """Search line after line until the time is up: what it took, the text searched, how often each form of each word
-    stands there."""
+    """Search line after line until the time is up; return the time, the text searched, and the count of each form."""
     counts: Counter[tuple[str, str]] = Counter()
     taken = []
     start, before = time.perf_counter(), time.process_time()

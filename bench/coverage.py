@@ -1,11 +1,11 @@
-"""How often intervals hold the truth and tests reject it: makes docs/validity.md and docs/validity.csv.
+"""Coverage of intervals and levels of tests, simulated: makes docs/validity.md and docs/validity.csv.
 
 usage: python bench/coverage.py [--only TEXT] [--share F] [--workers N] [--counts FILE]
 
 A trial, of simulations whose name contains TEXT or of a share of the data sets, is printed and leaves the docs alone.
 
 Every simulation draws data sets from a known truth and asks penchant for its estimates. Counts are kept after every
-hundred data sets, so that a run that was stopped goes on; seeds make it the same however it is divided.
+hundred data sets, so that a stopped run can be resumed; seeds make the result independent of how it is divided.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def counted(number: int, first: int, sets: int) -> list[dict[str, Any]]:
-    """The counts of one chunk of a simulation."""
+    """Return the counts of one chunk of a simulation."""
     simulation = simulations()[number]
     return [
         {"simulation": simulation.name, "first": first, "shown": shown, **tally.as_dict()}
@@ -43,7 +43,7 @@ def counted(number: int, first: int, sets: int) -> list[dict[str, Any]]:
 
 
 def table(lines: list[dict[str, Any]]) -> pl.DataFrame:
-    """One row for every simulation and kind of estimate, in the order of the simulations."""
+    """Return one row for every simulation and kind of estimate, in the order of the simulations."""
     rows = []
     for simulation in simulations():
         tallies: dict[tuple[str, ...], Tally] = {}

@@ -1,10 +1,10 @@
-"""How far does bfloat16 move penchant's own scores from float32, and does it change what is found?
+"""The deviation of penchant's bfloat16 scores from float32, and the verdicts that change.
 
     python bench/deviation.py -m MODEL PAIRS… [-n PAIRS_PER_FILE] [--method M] [--dtype bfloat16] [--json FILE]
 
-PAIRS are BLiMP (JSONL) or CrowS-Pairs (CSV) files. Prints the distribution of the absolute deviation for each token
-and each sentence (natural logs), and the share of pairs of which the preferred sentence changes. Random weights give
-a number without meaning: use a trained model.
+PAIRS are BLiMP (JSONL) or CrowS-Pairs (CSV) files. Prints the distribution of the absolute deviation for each token and
+each sentence (natural logs), and the share of pairs of which the preferred sentence changes. Random weights give a
+number without meaning: use a trained model.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def scores(spec: str, dtype: str, texts: list[str], method: str | None) -> tuple[list[SentenceScore], float]:
-    """All scores in one number format, and the seconds they took. The model is let go afterwards."""
+    """Return all scores in one number format, and the seconds they took; the model is released afterwards."""
     scorer = Scorer(language_model(load(spec, dtype=dtype)))
     start = time.perf_counter()
     found = list(scorer.score(((text, f"sentence {i}") for i, text in enumerate(texts, start=1)), method))
@@ -68,7 +68,7 @@ def scores(spec: str, dtype: str, texts: list[str], method: str | None) -> tuple
 
 
 def spread_of(deviations: NDArray[np.float64]) -> dict[str, float]:
-    """The distribution of absolute deviations, and their mean with sign (rounding that leans to one side)."""
+    """Return the distribution of absolute deviations, and their mean with sign (rounding to one side)."""
     kept = deviations[~np.isnan(deviations)]
     size = np.abs(kept)
     return {
@@ -81,12 +81,12 @@ def spread_of(deviations: NDArray[np.float64]) -> dict[str, float]:
 
 
 def margins(found: list[SentenceScore]) -> NDArray[np.float64]:
-    """By how much each pair's first sentence is preferred."""
+    """Return by how much each pair's first sentence is preferred."""
     return np.array([a.score - b.score for a, b in zip(found[::2], found[1::2], strict=True)])
 
 
 def verdicts(margin: NDArray[np.float64], rounded_margin: NDArray[np.float64]) -> dict[str, float]:
-    """Pairs of which another sentence is preferred; `widest_margin` is the largest float32 margin overturned."""
+    """Count pairs whose preferred sentence changes; `widest_margin` is the largest float32 margin overturned."""
     changed = np.sign(margin) != np.sign(rounded_margin)
     return {
         "pairs": len(margin),

@@ -1,15 +1,15 @@
-"""Do time and memory grow with the work and no faster? Each command at 1,000, 10,000, 100,000 … items.
+"""Growth of time and memory with the work: each command at 1,000, 10,000, 100,000 … items.
 
     python bench/growth.py [pll lp ceat extract] [-n 1000 10000 100000] [--json FILE] [--svg FILE]
     python bench/growth.py --show FILE.json [--svg FILE]
 
 `pll` and `lp` score distinct sentences of about ten words (those of memory.py) with a tiny masked model and the tests'
-tiny GPT-2, so that what is no matrix product shows; `ceat` draws samples for one category of four lists of four words
-from 2,000 sentences that the tiny GPT-2 reads; `extract` looks for those words in lines of one or two sentences, with
-one worker. Each run is a process of its own with one thread, without a cache: wall and processor time from the start of
-Python to the end of the process, and the most resident memory. Slopes are those of the least-squares line through log
-time (or memory) over log items, of all runs and of the last two sizes;
-1 is growth in proportion, 0 none. A start of some seconds makes the first smaller.
+tiny GPT-2, so that the work besides matrix products shows; `ceat` draws samples for one category of four lists of four
+words from 2,000 sentences that the tiny GPT-2 reads; `extract` looks for those words in lines of one or two sentences,
+with one worker. Each run is a process of its own with one thread, without a cache: wall and processor time from the
+start of Python to the end of the process, and the most resident memory. Slopes are those of the least-squares line
+through log time (or memory) over log items, of all runs and of the last two sizes; 1 is growth in proportion, 0 none. A
+start of some seconds makes the first smaller.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ TITLES = {"wall": "wall time, s", "processor": "processor time, s", "mib": "most
 
 @dataclass(frozen=True)
 class Run:
-    """What one process took for `items`; `load` is the machine's load average when it ended."""
+    """The cost of one process for `items`; `load` is the machine's load average when it ended."""
 
     case: str
     items: int
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def sentences(n: int, file: Path) -> Path:
-    """A file of n distinct sentences."""
+    """Write a file of n distinct sentences."""
     with file.open("w", encoding="utf-8") as stream:
         stream.writelines(f"{sentence}\n" for sentence in memory.sentences(n))
     return file
@@ -155,7 +155,7 @@ CASES: dict[str, Command] = {"pll": pll, "lp": lp, "ceat": ceat, "extract": extr
 
 
 def run(case: str, n: int) -> Run:
-    """One process over n items."""
+    """Run one process over n items."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="penchant-growth-") as home, tempfile.TemporaryFile("w+") as told:
         command = [*PROGRAM, *CASES[case](n, Path(home))]
@@ -178,7 +178,7 @@ def read(file: Path) -> list[Run]:
 
 
 def merged(file: Path, runs: Sequence[Run]) -> list[Run]:
-    """The runs of the file with these in place of those of the same case and size."""
+    """Return the runs of a file, with these in place of those of the same case and size."""
     known = {(each.case, each.items): each for each in (read(file) if file.exists() else [])}
     known |= {(each.case, each.items): each for each in runs}
     return [known[key] for key in sorted(known, key=lambda key: (list(CASES).index(key[0]), key[1]))]
@@ -188,7 +188,7 @@ def merged(file: Path, runs: Sequence[Run]) -> list[Run]:
 
 
 def slope(runs: Sequence[Run], what: str) -> float:
-    """Least squares of log `what` on log items."""
+    """Return the least-squares slope of log `what` on log items."""
     x = np.log([each.items for each in runs])
     y = np.log([getattr(each, what) for each in runs])
     return float(np.polyfit(x, y, 1)[0]) if len(runs) > 1 else math.nan
@@ -214,7 +214,10 @@ def table(runs: Sequence[Run]) -> str:
 
 
 def drawn(runs: Sequence[Run]) -> Any:
-    """Time and memory over items, both axes logarithmic, with the last slope of each case; a faint line has slope 1."""
+    """Draw time and memory over items, both axes logarithmic, with the last slope of each case.
+
+    A faint line has slope 1.
+    """
     import altair as alt
 
     from penchant.report.figures import COLOURS, FAINT, Figure

@@ -1,9 +1,9 @@
-"""How much memory does loading a model take? Each model and number format in a process of its own (Linux).
+"""The memory that loading a model takes, each model and number format in a process of its own (Linux).
 
     python bench/loading.py MODEL… [--dtype float32 bfloat16]
 
 Prints a markdown table. All figures are MiB above those of the process before it loads. "Most" is the largest resident
-size, pages of mapped weights included; "own" is what stays of it that belongs to the process alone (RssAnon).
+size, pages of mapped weights included; "own" is the part that remains and belongs to the process alone (RssAnon).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def one(model: str, dtype: str) -> str:
-    """A row of the table; loads the model in this process, after everything that loading imports."""
+    """Return a row of the table; load the model in this process, after all imports."""
     import penchant as pc
 
     pc.load("bundled:modern")
@@ -47,7 +47,7 @@ def one(model: str, dtype: str) -> str:
 
 
 def weights(model: str, dtype: str) -> float:
-    """The size of the weights, each once, in the number format."""
+    """Return the size of the weights, each once, in the number format."""
     import penchant as pc
 
     os.environ["PENCHANT_PLAIN"] = "1"  # packed layers do not show their weights
@@ -56,7 +56,7 @@ def weights(model: str, dtype: str) -> float:
 
 
 def memory() -> dict[str, float]:
-    """The largest and the own resident size, in MiB."""
+    """Return the largest and the own resident size, in MiB."""
     lines = [line.split() for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines()]
     found = {line[0]: int(line[1]) / 1024 for line in lines if line[0] in _FIELDS.values()}
     return {name: found[field] for name, field in _FIELDS.items()}

@@ -1,4 +1,4 @@
-"""What a worker measures about the machine and itself. Needs only torch, so that the peer's worker can use it too."""
+"""Measurements of the machine and of a worker; needs only torch, so that the peer's worker can use it too."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ TOUCH = "It is so."
 
 
 class Memory:
-    """Resident memory of this process in MiB, or what its tensors take on a card, with a mark set once the model stands
-    ready.
+    """Resident memory of this process in MiB, or that of its tensors on a GPU, with a mark when the model is ready.
 
-    The report has the size at the mark (`loaded`), the most ever (`peak`; getrusage, RUSAGE_SELF) and the most after
-    the mark (`working_peak`) where the kernel can restart its high-water mark (Linux), else None.
+    The report has the size at the mark (`loaded`), the overall peak (`peak`; getrusage, RUSAGE_SELF) and the peak after
+    the mark (`working_peak`) if the kernel can restart its high-water mark (Linux), else None.
     """
 
     def __init__(self, device: str = "cpu") -> None:
@@ -42,7 +41,7 @@ class Memory:
             self._restarted = True
 
     def report(self) -> dict[str, float | None]:
-        """The figures as they are now. Call it before anything else takes memory."""
+        """Return the current figures; call this before anything else takes memory."""
         if self.on_card:
             most = _mib(torch.cuda.max_memory_allocated())
             return {"loaded_mib": self.loaded, "peak_mib": max(most, self.load_peak), "working_peak_mib": most}
@@ -59,7 +58,7 @@ def _mib(size: int) -> float:
 
 
 def free(device: str) -> int:
-    """The free bytes of a card."""
+    """Return the free bytes of a GPU."""
     return int(torch.cuda.mem_get_info(torch.device(device))[0])
 
 
@@ -77,11 +76,11 @@ def _status(field: str) -> float | None:
 
 
 def peaks(dtype: torch.dtype, device: str = "cpu") -> dict[str, float]:
-    """GFLOP/s of matrix products in a number format, the best of REPEATS for each routine torch has.
+    """Return GFLOP/s of matrix products in a number format, the best of REPEATS for each routine of torch.
 
-    On a CPU torch sends float32 products to its BLAS ("blas"); oneDNN, which it also ships, is another routine for
-    the same product ("onednn", weights reordered beforehand) and on some processors the faster one by far. On a card
-    there is its BLAS alone.
+    On a CPU torch sends float32 products to its BLAS ("blas"); oneDNN, which it also ships, is another routine for the
+    same product ("onednn", weights reordered beforehand) and on some processors the faster one by far. A GPU has only
+    its BLAS.
     """
     on_card = device != "cpu"
     side = CARD_SIDE if on_card else SIDE

@@ -1,4 +1,4 @@
-"""Does memory stay flat however long the input is? Streams N short sentences through `penchant score`, for each N.
+"""Memory of `penchant score` for growing inputs: streams N short sentences, for each N.
 
     python bench/memory.py -m MODEL 10000 100000 [--cache PATH|none] [--format jsonl] [--json FILE]
 
@@ -37,7 +37,7 @@ DISTINCT = prod(map(len, PARTS))
 
 @dataclass(frozen=True)
 class Run:
-    """What one N gave. `curve` has (seconds, MiB) pairs; `output_mib` is the size of what was written."""
+    """The results for one N: `curve` has (seconds, MiB) pairs; `output_mib` is the size of the output."""
 
     sentences: int
     seconds: float
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def sentences(n: int) -> Iterator[str]:
-    """n distinct sentences, each far from the one before, so that neighbours share little."""
+    """Return n distinct sentences, each far from the previous one, so that neighbours share little."""
     step = next(k for k in range(int(DISTINCT * 0.618), DISTINCT) if gcd(k, DISTINCT) == 1)
     for i in range(n):
         rest = i * step % DISTINCT
@@ -86,7 +86,7 @@ def sentences(n: int) -> Iterator[str]:
 
 
 def measure(n: int, given: argparse.Namespace, work: Path) -> Run:
-    """One run of the command over n sentences."""
+    """Run the command over n sentences."""
     source, target, errors = work / "sentences.txt", work / "scores", work / "errors"
     with source.open("w", encoding="utf-8") as stream:
         stream.writelines(f"{sentence}\n" for sentence in sentences(n))
@@ -124,7 +124,7 @@ def measure(n: int, given: argparse.Namespace, work: Path) -> Run:
 
 
 def memory(pid: int) -> tuple[float, float]:
-    """Resident size now and at most, in MiB; zeros if the process has just ended."""
+    """Return the current and the largest resident size, in MiB; zeros if the process has just ended."""
     found = {}
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -136,7 +136,7 @@ def memory(pid: int) -> tuple[float, float]:
 
 
 def table(runs: list[Run]) -> str:
-    """A row for each N, then the curves: the largest resident size in each of POINTS equal parts of the time."""
+    """Return a row for each N, then the curves: the largest resident size in each of POINTS equal parts of the time."""
     lines = [
         "| sentences | seconds | sentences/s | first output after s | most resident MiB | written MiB |",
         "|---|---|---|---|---|---|",

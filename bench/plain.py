@@ -1,6 +1,6 @@
-"""Scores by transformers alone, as one writes it who knows the method: inputs sorted by length, padded batches, the
-whole model, a log-softmax of its logits and a sum of what was wanted.
+"""Scores by transformers alone, as a user who knows the method would write them.
 
+Inputs are sorted by length and padded in batches for the whole model; scores are sums of a log-softmax of its logits.
 Used by `run_peer.py`. A batch size counts inputs: masked copies of sentences, or sentences of a causal model.
 """
 
@@ -26,8 +26,10 @@ class Plain:
         self.model = loader.from_pretrained(directory, **options).to(device).eval()
 
     def inputs(self, texts: Sequence[str]) -> list[Input]:
-        """One input a token of a masked model (Salazar et al. 2020), one a sentence of a causal one, behind its
-        beginning token."""
+        """Return one input per token of a masked model (Salazar et al. 2020), one per sentence of a causal model.
+
+        The latter start with the beginning token.
+        """
         encoded = self.tokenizer(list(texts), add_special_tokens=self.kind == "masked")["input_ids"]
         made: list[Input] = []
         for number, ids in enumerate(encoded):
@@ -40,7 +42,7 @@ class Plain:
 
     @torch.inference_mode()
     def score(self, texts: Sequence[str], size: int) -> list[float]:
-        """Log-probabilities of sentences, in order."""
+        """Return log-probabilities of sentences, in order."""
         scores, device = [0.0] * len(texts), self.model.device
         inputs = sorted(self.inputs(texts), key=lambda made: -len(made[0]))
         for start in range(0, len(inputs), size):

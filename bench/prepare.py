@@ -41,9 +41,9 @@ def main() -> None:
 
 
 def random_bert(out: Path, tokenizer: Path, vocabulary: int) -> None:
-    """A masked model of the size of BERT-base (12 layers of 768) with random weights, seed 0.
+    """Make a masked model of the size of BERT-base (12 layers of 768) with random weights, seed 0.
 
-    Speed does not depend on what the weights are. A vocabulary larger than the tokenizer's only adds rows.
+    Speed does not depend on the weights. A vocabulary larger than the tokenizer's only adds rows.
     """
     import torch
     from transformers import BertConfig, BertForMaskedLM
@@ -57,7 +57,7 @@ def random_bert(out: Path, tokenizer: Path, vocabulary: int) -> None:
 
 
 def causal(out: Path, source: Path) -> None:
-    """A causal model as a directory of safetensors in float32; a GGUF file is unpacked."""
+    """Make a causal model as a directory of safetensors in float32; a GGUF file is unpacked."""
     if source.suffix == ".gguf":
         unpack(source, out)
     else:
@@ -91,7 +91,7 @@ def unpack(source: Path, out: Path) -> None:
 
 
 def for_both(config: dict[str, Any]) -> dict[str, Any]:
-    """transformers 5 keeps the base of the rotary positions in `rope_parameters`, 4 reads `rope_theta`."""
+    """Write the base of the rotary positions for transformers 5 (`rope_parameters`) and 4 (`rope_theta`)."""
     rope = config.get("rope_parameters") or {}
     if rope.get("rope_type", "default") != "default":
         sys.exit("prepare.py: these rotary positions are written differently for transformers 4 and 5")

@@ -1,11 +1,11 @@
-"""How much of a run is matrix products? Replays those of a run alone, and profiles the run by kind of operation.
+"""The share of a run that is matrix products: replays them alone, and profiles the run by kind of operation.
 
     python bench/products.py -m MODEL --data DATA [-n SENTENCES] [--rounds ROUNDS] [--json FILE]
 
 A masked model scores sentences of CrowS-Pairs (`pll`), a causal one of BLiMP (`lp`), without a cache, on a CPU. The
-replay multiplies matrices of the same shapes in the same number and order, weights as they are and states random;
-attention is counted as its products. The time of the run over that of the replay says what all the rest costs: 1 would
-be a run of nothing but products. Run and replay take turns; medians are compared.
+replay multiplies matrices of the same shapes in the same number and order, with the model's weights and random states;
+attention is counted as its products. The ratio of the run's time to the replay's shows the cost of everything else: 1
+would be a run of nothing but products. Run and replay take turns; medians are compared.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ operation took is `Python`."""
 
 
 class Products(TorchDispatchMode):  # type: ignore[misc]
-    """Records products and attention while it is entered: the operation, and its arguments with random numbers in
-    place of states. Weights in a layout of their own stay the tensors that they are."""
+    """Recorder of products and attention: the operations, and their arguments with random numbers for states.
+
+    Weights in a layout of their own are kept.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +60,7 @@ class Products(TorchDispatchMode):  # type: ignore[misc]
         return func(*args, **kwargs)
 
     def _standing(self, value: Any) -> Any:
-        """What stands for an argument: of one shape, layout and number format, always the same tensor."""
+        """Return a stand-in for an argument: the same tensor for each shape, layout and number format."""
         if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
             return value
         if isinstance(value, torch.nn.Parameter):
@@ -70,7 +72,7 @@ class Products(TorchDispatchMode):  # type: ignore[misc]
         return self._states[key]
 
     def replay(self) -> None:
-        """Run what was recorded."""
+        """Run the recorded operations."""
         with torch.inference_mode():
             for call in self.calls:
                 call()
@@ -111,7 +113,7 @@ def main() -> None:
 
 
 def shares(run: Callable[[], None]) -> dict[str, float]:
-    """The share of a run's time that each kind of operation takes under torch's profiler, which slows it a little."""
+    """Return the share of a run's time for each kind of operation under torch's profiler, which slows it a little."""
     start = time.perf_counter()
     with profile(activities=[ProfilerActivity.CPU]) as profiled:
         start = time.perf_counter()
@@ -125,7 +127,7 @@ def shares(run: Callable[[], None]) -> dict[str, float]:
 
 
 def kind(name: str) -> str:
-    """The kind of an operation, by its name."""
+    """Return the kind of an operation, by its name."""
     return next((kind for kind, parts in KINDS.items() if any(part in name for part in parts)), "other operations")
 
 

@@ -1,13 +1,13 @@
-"""`penchant rate` under load: raters who answer at once, how long each answer takes, and whether any is lost.
+"""`penchant rate` under load: raters who answer at once, the time of each answer, and lost answers.
 
     python bench/rating.py [--raters 200] [--answers 10000] [--think 1.0] [--json FILE]
 
 A server is started as its users start it. Each rater is a client of one process beside it, which opens its link, then
 gets an item, thinks (exponentially distributed, `--think` seconds on average), and answers, until all answers are
-given. Half way the server is killed and started again. Every answer that the server acknowledged stands in a log of
-the client's own; at the end the database must hold exactly these. What is measured is the time of an answer, from
-sending the form to the acknowledgement, and of an item, in milliseconds, those while the server starts again apart;
-the clients need processor time, too.
+given. Half way the server is killed and started again. Every answer that the server acknowledged is in a log of the
+client's own; at the end the database must hold exactly these. The measurements are the times of an answer, from sending
+the form to the acknowledgement, and of an item, in milliseconds, with those during the restart apart; the clients need
+processor time, too.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def asked(
 
 
 class Load:
-    """All raters, what was acknowledged to them, and how long it took."""
+    """All raters, the acknowledged answers, and their times."""
 
     def __init__(self, think: float) -> None:
         self.think = think

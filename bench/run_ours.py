@@ -54,11 +54,11 @@ def main() -> None:
 
 
 def useful_work(model: LanguageModel, texts: list[tuple[str, str]]) -> dict[str, int]:
-    """The floating-point operations no tool can do without: 2 · weights of a matrix · tokens that must pass it.
+    """Return the floating-point operations that no tool can avoid: 2 · weights of a matrix · tokens.
 
-    Through the trunk must pass, for a masked model, the tokens of every distinct masked copy of a sentence, and for
-    a causal one every distinct prefix, once; through the head, the positions that are read. No padding; the
-    attention itself, norms and activations are not counted.
+    Tokens that must pass the trunk are, for a masked model, those of every distinct masked copy of a sentence, and for
+    a causal one every distinct prefix, once; the head gets the positions that are read. No padding; the attention
+    itself, norms and activations are not counted.
     """
     in_trunk = {id(module) for module in model.network.trunk.modules()}
     weights = {"trunk": 0, "head": 0}

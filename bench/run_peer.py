@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def minicons(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
-    """minicons as its documentation calls it; batches are taken as the texts come, as its users take them."""
+    """Score with minicons as documented; batches follow the order of the texts, as for its users."""
     from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
 
     scorer: Any
@@ -84,7 +84,7 @@ def minicons(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
 
 
 def alone(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
-    """transformers without any other tool."""
+    """Score with transformers without any other tool."""
     from plain import Plain
 
     scorer = Plain(job["model"], job["kind"], job["device"], options)
@@ -96,13 +96,13 @@ def total(values: torch.Tensor) -> float:
 
 
 def timed(score: Score, texts: list[str], size: int) -> tuple[list[float], float]:
-    """Scores in order, and the seconds they took."""
+    """Return scores in order, and the seconds they took."""
     start = time.perf_counter()
     return score(texts, size), time.perf_counter() - start
 
 
 def trial(job: dict[str, Any], score: Score, scorer: Any) -> dict[str, Any]:
-    """Sentences a second of each batch size on the job's sample, and the sizes left out for want of memory."""
+    """Return sentences a second for each batch size on the job's sample, and the sizes that lacked memory."""
     sample = job["texts"][: job["sample"]]
     speeds, left_out = {}, []
     limit = job["memory_limit"] if job["device"] == "cpu" else free(job["device"]) // 2
@@ -119,7 +119,7 @@ def trial(job: dict[str, Any], score: Score, scorer: Any) -> dict[str, Any]:
 
 
 def largest_table(job: dict[str, Any], scorer: Any, size: int) -> int:
-    """Bytes of the logits of the largest batch: rows × longest row × vocabulary (masked: a row for each token)."""
+    """Return the bytes of the largest batch's logits: rows × longest row × vocabulary (masked: a row per token)."""
     lengths = [len(ids) for ids in scorer.tokenizer(job["texts"])["input_ids"]]
     vocabulary = int(scorer.model.config.vocab_size)
     item = 2 if job["dtype"] == "bfloat16" else 4

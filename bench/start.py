@@ -1,4 +1,4 @@
-"""What a short command does before and after its work: processor time by phase, and by package imported.
+"""The overhead of a short command: processor time by phase, and by package imported.
 
     python bench/start.py [-m bundled:modern] [--runs 5] [--json FILE]
 
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def commands_on(model: str, folder: Path) -> dict[str, list[str]]:
-    """The arguments of each command; the files that they read are written to the folder."""
+    """Return the arguments of each command; write the files that they read to the folder."""
     sentence, text, stimuli = folder / "sentence.txt", folder / "text.txt", folder / "stimuli.txt"
     sentence.write_text("One sentence.\n", encoding="utf-8")
     text.write_text("The old teacher greets a nurse.\n", encoding="utf-8")
@@ -102,7 +102,7 @@ def commands_on(model: str, folder: Path) -> dict[str, list[str]]:
 
 
 def processor(command: list[str]) -> tuple[float, str]:
-    """The processor time of a command, and what it told on standard error."""
+    """Return the processor time of a command, and its standard error."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     ran = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
@@ -113,7 +113,7 @@ def processor(command: list[str]) -> tuple[float, str]:
 
 
 def of_phases(command: list[str]) -> dict[str, float]:
-    """The phases of one run of `penchant score`."""
+    """Return the phases of one run of `penchant score`."""
     total, told = processor([sys.executable, __file__, "--worker", *command])
     phases: dict[str, float] = json.loads(told.strip().splitlines()[-1])
     phases["end of the process, and what no phase has"] = total - sum(phases.values())
@@ -143,7 +143,7 @@ def worker(command: list[str]) -> None:
 
 
 class Clock:
-    """Processor time by phase; a phase inside another counts for itself alone."""
+    """A clock of processor time by phase; a phase inside another counts for itself alone."""
 
     def __init__(self) -> None:
         self.spent: Counter[str] = Counter()
@@ -151,7 +151,7 @@ class Clock:
         self.last = 0.0
 
     def around(self, phase: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function with the clock around it. An import of what is there already stays in its phase."""
+        """Return a function with the clock around it; importing a loaded module stays in its phase."""
 
         @functools.wraps(function)
         def timed(*args: Any, **options: Any) -> Any:
@@ -164,7 +164,7 @@ class Clock:
         return timed
 
     def turn(self, phase: str | None) -> None:
-        """Go into a phase, or out of the last."""
+        """Enter a phase, or leave the last."""
         now = time.process_time()
         if self.running:
             self.spent[self.running[-1]] += now - self.last
@@ -176,7 +176,7 @@ class Clock:
 
 
 def imported(command: list[str]) -> dict[str, float]:
-    """Seconds that importing the modules of each package took, the largest first."""
+    """Return the seconds that importing the modules of each package took, the largest first."""
     told = processor([sys.executable, "-X", "importtime", "-c", PROGRAM, *command])[1]
     taken: Counter[str] = Counter()
     for match in re.finditer(r"import time: +(\d+) \| +\d+ \| +(\w+)", told):

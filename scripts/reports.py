@@ -1,7 +1,7 @@
-"""What readers see of a result directory, as JSON, and where two of these differ; for same_report and freeze.
+"""The contents of a result directory for readers, as JSON, and comparison of two; for same_report and freeze.
 
 Only what penchant prints and writes is read (its commands, the page, exports), so that this outlives changes inside it.
-Left out is what differs by nature (times, versions, machines, paths, the work done) and how a page looks.
+Left out is what differs by nature (times, versions, machines, paths, the work done) and the look of a page.
 """
 
 import base64
@@ -33,7 +33,7 @@ _BLOCK = re.compile(r'<script type="text/plain" id="([^"]*)">([^<]*)</script>')
 
 
 def shown(place: Path) -> Any:
-    """Read what a result directory shows, or the JSON that was made of it. Raises ValueError and OSError."""
+    """Read the output of a result directory, or the JSON made from it. Raises ValueError and OSError."""
     if place.is_file():
         return json.loads(place.read_text("utf-8"))
     if not place.is_dir():
@@ -80,7 +80,7 @@ def _text(file: Path) -> str:
 
 
 def _page(file: Path) -> dict[str, Any]:
-    """The texts of a report by section and heading, its tables and figures, and its items."""
+    """Return the texts of a report by section and heading, its tables and figures, and its items."""
     page = _text(file)
     packed = dict(_BLOCK.findall(page))
     for beside in Path(f"{file.stem}-items").glob("*.js"):
@@ -117,7 +117,7 @@ def _page(file: Path) -> dict[str, Any]:
 
 
 def _numbered(spec: dict[str, Any]) -> Any:
-    """A figure whose data sets are called by their number, not by a hash of what they hold."""
+    """Return a figure whose data sets are named by number, not by a hash of their contents."""
     text = json.dumps(spec)
     for i, name in enumerate(spec.get("datasets", {})):
         text = text.replace(f'"{name}"', f'"data {i}"')
@@ -125,7 +125,7 @@ def _numbered(spec: dict[str, Any]) -> Any:
 
 
 def _items(block: tuple[str, Any]) -> tuple[str, Any]:
-    """A block of items, without the hash in its name, with its columns and strips by title and model."""
+    """Return a block of items, without the hash in its name, with its columns and strips by title and model."""
     name, part = block
     if isinstance(part, dict):
         part.pop("details", None)
@@ -137,7 +137,7 @@ def _items(block: tuple[str, Any]) -> tuple[str, Any]:
 
 
 def differences(before: Any, after: Any, at: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Compare two readings; yield the place of every difference, and what it is."""
+    """Compare two readings; yield the place of every difference, and its description."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):
             if key in before and key in after:

@@ -481,9 +481,9 @@ class TestBadInput:
         code, out, err = penchant("score", "-m", zoo("bert"), "in.txt")
         # Looked at in parts of 256 texts, until 1,000 or more are found.
         assert code == 2 and out == "" and "the same in 1,023 more places" in err
-        assert err.rstrip().endswith("… texts behind these 1,024 were not looked at")
+        assert err.rstrip().endswith("… texts after these 1,024 were not checked")
         (tmp_path / "in.txt").write_text("Rain 漢\n" * 900, "utf-8")
-        assert "not looked at" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
+        assert "not checked" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
 
     @pytest.mark.parametrize("command", ["score", "surprisal"])
     def test_every_text_that_cannot_be_read(self, penchant: Program, zoo: Zoo, tmp_path: Path, command: str) -> None:
@@ -551,7 +551,7 @@ def test_a_model_that_reads_ahead(command: str, penchant: Program, tmp_path: Pat
     write(tmp_path / "texts.txt", "Snow fell.\n")
     code, out, err = penchant(command, "-m", home, tmp_path / "texts.txt", "--cache", "none")
     assert (code, out) == (2, "")
-    assert len(err.splitlines()) == 1 and "reads the tokens behind" in err
+    assert len(err.splitlines()) == 1 and "reads the tokens after" in err
 
 
 @pytest.mark.parametrize(("layer", "code"), [("-1", 0), ("2", 2), ("9", 2)])

@@ -121,7 +121,7 @@ def test_the_recipe_and_what_is_read_in_parts_are_said(penchant: Program, zoo: Z
         (["Rain falls", "--format", "xml"], "unknown format 'xml'"),
         (["blank.txt", "--texts", "words"], "--texts words: there is no such part"),
         (["blank.txt", "--words", "w"], "--words and --id are for a table"),
-        (["t.csv", "--column", "text", "--words", "words"], "t.csv, line 2: the word 'fell' is not"),
+        (["t.csv", "--column", "text", "--words", "words"], "t.csv, line 2: expected the word 'fell'"),
         (["t.csv", "--column", "txet"], "txet"),
         (["Rain falls", "--method", "pll"], "method 'pll' is for masked models"),
         (["Rain falls", "--stride", "64"], "a stride of 64 tokens"),

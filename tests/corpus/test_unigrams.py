@@ -166,7 +166,7 @@ def test_another_tokenizer_is_refused(zoo: Zoo, text: Path, tmp_path: Path, penc
     assert fitting(both, tokenizer, label).file == both[1]
     with pytest.raises(DataError, match="none of the 2 tables"):
         fitting([both[0], tmp_path / "gpt2.tsv"], tokenizer, label)
-    with pytest.raises(DataError, match="2 tables of unigrams are of the tokenizer"):
+    with pytest.raises(DataError, match="2 tables of unigrams are for the tokenizer"):
         fitting([both[1], both[1]], tokenizer, label)
 
 
@@ -176,7 +176,7 @@ def test_another_tokenizer_is_refused(zoo: Zoo, text: Path, tmp_path: Path, penc
         ("token\tcount\n5\t1\n", "there is no column 'piece'"),
         ("token\tpiece\tcount\n{t}\t{p}\t-1\n", "expected a whole number"),
         ("token\tpiece\tcount\n{t}\t{p}\t1.5\n", "expected a whole number"),
-        ("token\tpiece\tcount\n{t}\t{p}\t1\n{t}\t{p}\t1\n", "stands twice"),
+        ("token\tpiece\tcount\n{t}\t{p}\t1\n{t}\t{p}\t1\n", "appears twice"),
         ("token\tpiece\tcount\n{t}\t{p}\t0\n", "nothing is counted"),
         ("token\tpiece\tcount\n999999\t{p}\t1\n", "there is no token 999999"),
         ("token\tpiece\tcount\n{s}\t<|endoftext|>\t1\n", "is a special token"),

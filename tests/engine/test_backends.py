@@ -1,6 +1,4 @@
-"""What a backend makes of logits, and batches beside each other: a network on a card takes one more than it computes.
-
-There is no card here: CPUs are told to do so, too."""
+"""Backends: answers made from logits, and overlapping batches; a network on a GPU takes one batch in advance."""
 
 from __future__ import annotations
 

@@ -456,7 +456,7 @@ class TestSentences:
 
     @pytest.mark.parametrize("name", tiny.CAUSAL)
     def test_have_no_cls_in_a_causal_model(self, zoo: Zoo, name: str) -> None:
-        with pytest.raises(MethodError, match=r"sees nothing of the text.*use last or mean"):
+        with pytest.raises(MethodError, match=r"does not see the text.*use last or mean"):
             Scorer(load(zoo(name))).sentence_vectors([("Rain", "")], pooling="cls")
 
     def test_have_no_cls_where_nothing_is_before_the_text(self, bengali: Callable[[str], Path], tmp_path: Path) -> None:
@@ -467,7 +467,7 @@ class TestSentences:
         BertModel.from_pretrained(bengali("wordpiece")).save_pretrained(tmp_path)
         tokenizer.save_pretrained(tmp_path)
         scorer = Scorer(load(tmp_path))
-        with pytest.raises(MethodError, match=r"puts nothing before the text.*use mean or last"):
+        with pytest.raises(MethodError, match=r"adds no token before the text.*use mean or last"):
             scorer.sentence_vectors([("বাবা", "")], pooling="cls")
         assert len(list(scorer.sentence_vectors([("বাবা", "")], pooling="mean"))) == 1
 
@@ -760,7 +760,7 @@ class TestCollect:
 
     def test_the_store_of_another_question_is_refused(self, zoo: Zoo, tmp_path: Path) -> None:
         lm = load(zoo("bert"))
-        with pytest.raises(CacheError, match=r"layers 2 of 2, pieces mean, not of .* layers 1 of 2"):
+        with pytest.raises(CacheError, match=r"layers 2 of 2, pieces mean, not for .* layers 1 of 2"):
             collect(Scorer(lm), open_store(tmp_path, lm), MANY, layers=(1,))
 
     def test_a_word_in_two_places_of_one_text_and_in_two_texts_are_four(self, zoo: Zoo, tmp_path: Path) -> None:
@@ -774,8 +774,8 @@ class TestCollect:
     @pytest.mark.parametrize(
         ("value", "told"),
         [
-            (1e5, r"corpus, line 9: layer 1 of 'dog' holds .*float16"),
-            (-1e5, r"corpus, line 9: layer 1 of 'dog' holds .*float16"),
+            (1e5, r"corpus, line 9: layer 1 of 'dog' has .*float16"),
+            (-1e5, r"corpus, line 9: layer 1 of 'dog' has .*float16"),
             (float("nan"), r"bert@.*nan for a vector in '.*dog"),
             (float("inf"), r"bert@.*inf for a vector in '.*dog"),
         ],

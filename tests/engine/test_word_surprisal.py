@@ -362,10 +362,10 @@ def test_texts_have_ids_of_the_caller(zoo: Zoo) -> None:
     ("ids", "told"),
     [
         (["a", "b"], "ids: 2 ids for 3 texts"),
-        (["a", "b", "a"], "ids: 'a' stands twice"),
-        ([1, 2, None], "id 3: None is no id"),
-        ([1, "b", 3], "id 2: 'b' is no id"),
-        ([1.0, 2.5, 3.0], "id 1: 1.0 is no id"),
+        (["a", "b", "a"], "ids: 'a' appears twice"),
+        ([1, 2, None], "id 3: None is not an id"),
+        ([1, "b", 3], "id 2: 'b' is not an id"),
+        ([1.0, 2.5, 3.0], "id 1: 1.0 is not an id"),
     ],
 )
 def test_ids_that_name_no_text(ids: list[Any], told: str, zoo: Zoo) -> None:

@@ -105,7 +105,7 @@ def test_a_causal_model_answers_as_it_does_alone(kind: str, tmp_path: Path) -> N
 def test_a_model_that_reads_ahead_has_vectors_and_no_scores(kind: str, tmp_path: Path) -> None:
     lm = _read(save(kind, tmp_path, causal=True))
     assert lm.kind == "encoder"
-    with pytest.raises(ModelError, match="reads the tokens behind"):
+    with pytest.raises(ModelError, match="reads the tokens after"):
         list(Scorer(lm).score(numbered(TEXTS)))
     plain: Any = _plain(lm, causal=True)
     vectors = Scorer(lm).embed(TEXTS)

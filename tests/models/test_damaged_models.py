@@ -43,7 +43,7 @@ def test_embeddings_that_are_no_numbers(
     refused(penchant("score", "-m", bad, "s.txt"), "bad@", "'", "damaged")
     (tmp_path / "p.tsv").write_text("good\tbad\nThe cats sleep.\tThe cats sleeps.\n", "utf-8")
     write_study(tmp_path / "study.yaml", [bad], {"minimal-pairs": {"data": "p.tsv"}})
-    refused(penchant("run", "study.yaml", "-o", "out"), "answers nan for")
+    refused(penchant("run", "study.yaml", "-o", "out"), "returned nan for")
     code, out, err = penchant("check", "-m", bad)
     assert code == 2
     assert "nan" in out
@@ -66,7 +66,7 @@ def test_one_damaged_word_is_found_where_it_is_read(zoo: Zoo, tmp_path: Path) ->
 @pytest.mark.parametrize("kind", ["pll", "aul", "aula", "pll-word-l2r"])
 def test_a_layer_norm_that_gives_no_number(zoo: Zoo, tmp_path: Path, kind: str) -> None:
     bad = language_model(altered(zoo("bert"), tmp_path / "bad", layer_norm_eps=math.nan))
-    with pytest.raises(ModelError, match="answers nan"):
+    with pytest.raises(ModelError, match="returned nan"):
         score(bad, ["The cats sleep."], method=kind)
     assert [f.name for f in check(bad) if f.verdict == "fail"] == ["answers"]
     assert [f.name for f in check(bad, scores=False) if f.verdict == "fail"] == ["answers"]
@@ -74,7 +74,7 @@ def test_a_layer_norm_that_gives_no_number(zoo: Zoo, tmp_path: Path, kind: str) 
 
 def test_no_filler_comes_of_it(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     bad = altered(zoo("bert"), tmp_path / "bad", layer_norm_eps=math.nan)
-    refused(penchant("fill", "-m", bad, "The [MASK] sleep."), "answers nan for a log-probability")
+    refused(penchant("fill", "-m", bad, "The [MASK] sleep."), "returned nan for a log-probability")
 
 
 def test_a_number_format_that_is_too_small(zoo: Zoo, tmp_path: Path) -> None:

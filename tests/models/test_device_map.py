@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_said(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(device_map, "SHARE", 1)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", None)  # no weights are read to find that out
     line = refusal(lambda: _load(zoo("llama"), device="auto"), ModelError)
-    parts = (f"{size / 1e9:.3g} GB", "float32", "2 cards", f"{2 * (size // 4) / 1e9:.3g} GB", "auto+cpu")
+    parts = (f"{size / 1e9:.3g} GB", "float32", "2 GPUs", f"{2 * (size // 4) / 1e9:.3g} GB", "auto+cpu")
     assert all(part in line for part in parts), line
     assert "cpu" in _spread(zoo, "llama", size // 4, size // 4, with_cpu=True).values()
 

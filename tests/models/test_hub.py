@@ -147,7 +147,7 @@ class TestWithoutTheHub:
     def test_a_file_that_is_no_link_into_the_cache_is_not_believed(
         self, hub: Hub, bert: str, penchant: Penchant, tmp_path: Path, name: str
     ) -> None:
-        """What was put there may be another, and the commit would be cited for it."""
+        """A replaced file may differ, but the commit would be cited for it."""
         model(NAME)
         place = next((tmp_path / "hub").rglob(f"snapshots/{bert}/{name}"))
         content = place.read_bytes()

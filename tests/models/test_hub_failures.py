@@ -1,4 +1,4 @@
-"""What the program says when the hub does not give a model: one line, exit code 2, and soon."""
+"""Failures of the hub: the program answers with one line and exit code 2, and soon."""
 
 from __future__ import annotations
 

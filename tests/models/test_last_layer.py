@@ -74,7 +74,7 @@ def _of_name(zoo: Zoo, name: str) -> Path | str:
 @pytest.mark.whole
 @pytest.mark.parametrize("name", [*tiny.MASKED, *tiny.CAUSAL, "bundled:modern", "smollm2"])
 def test_in_float64_shortcuts_change_nothing_at_all(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where float32 rounds by more than 0.00001 whatever one does, as in SmolLM2, this tells rounding from a fault."""
+    """If float32 rounds by more than 0.00001 in any case, as in SmolLM2, this separates rounding from a fault."""
     where = _of_name(zoo, name)
     model, plain = load(where, dtype="float64"), plainly(where, monkeypatch, dtype="float64")
     method = "lp" if model.kind == "causal" else "pll"

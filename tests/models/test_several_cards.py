@@ -25,7 +25,7 @@ TREE = Trees(np.array([[0, 1, 2, 2, 3, 1, 2]]), np.array([[7, 5, 3, 5, 5, 7, 7]]
 
 
 def _answers(network: Network, *, trees: bool) -> list[Any]:
-    """What a network is asked for: logits of rows and of a tree, vectors, and attention."""
+    """Return the answers of a network of each kind: logits of rows and of a tree, vectors, and attention."""
     rows = torch.cat([x for _, x in network.logits(TOKENS, LENGTHS, None, ROWS, COLS)])
     states = network.vectors(TOKENS, LENGTHS, ROWS, COLS, (0, 1, 2))
     logits, attention = network.logits_and_attention(TOKENS, LENGTHS, ROWS, COLS)

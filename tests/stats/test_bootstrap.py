@@ -222,7 +222,7 @@ def test_the_test_of_expanded_draws_agrees_with_their_interval(seed: int, n: int
 
 @given(seed=st.integers(0, 2**32), n=st.integers(3, 12), far=st.floats(3, 30))
 def test_far_p_is_that_of_the_t_test(seed: int, n: int, far: float) -> None:
-    """Where no resample reaches 0, p is the t test's, as SciPy has it: Holm's correction over many tests needs it."""
+    """If no resample reaches 0, p is the t test's, as SciPy has it: Holm's correction over many tests needs it."""
     sample = np.random.default_rng(seed).normal(size=n)
     sample = (sample - sample.mean()) / sample.std()
     sample = sample + far * max(1.0, float(np.ptp(sample)))

@@ -1,4 +1,4 @@
-"""How often intervals of effect sizes hold the d of very many words and attributes, as docs/associations.md says."""
+"""Coverage of intervals of effect sizes for the d of very many words and attributes, as in docs/associations.md."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_x_that_varies_no_more_than_its_errors_has_no_slope() -> None:
 
 
 def test_scatter_that_is_taken_for_error_makes_a_line_too_steep() -> None:
-    """Why the scatter is estimated (Carroll & Ruppert 1996): a planted slope of ½, scatter of .4, errors known."""
+    """The reason to estimate scatter (Carroll & Ruppert 1996): a planted slope of ½, scatter of .4, errors known."""
     slopes, naive = [], []
     for seed in range(200):
         rng = np.random.default_rng(seed)

@@ -43,7 +43,7 @@ def uncomputed(estimate: Estimate) -> bool:
 
 
 def multisets(counts: Sequence[int]) -> Iterator[tuple[tuple[int, ...], float]]:
-    """How often each kind may occur in a resample of items of these kinds, and how likely that is."""
+    """Yield how often each kind may occur in a resample of items of these kinds, and how likely that is."""
     items = sum(counts)
     for picked in itertools.product(range(items + 1), repeat=len(counts)):
         if sum(picked) == items:

@@ -493,7 +493,7 @@ SHORT, SHORT_RIGHT = [-2, -1, -1, 0, 0, 0, 1, 1, 2, 2, 3, 4], [1, 1, 1, 1, 0, 1,
 
 
 def best_firth(x: list[float], y: ArrayLike) -> tuple[float, float]:
-    """Where the likelihood times Jeffreys' prior, √det of the information, is highest (Firth 1993)."""
+    """Return the maximum of the likelihood times Jeffreys' prior, √det of the information (Firth 1993)."""
     design, right = np.column_stack([np.ones(len(x)), x]), np.asarray(y)
 
     def loss(beta: NDArray[np.float64]) -> float:

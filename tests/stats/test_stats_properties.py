@@ -1,4 +1,4 @@
-"""What must hold of the statistics for any data."""
+"""Properties of the statistics that hold for any data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far templates differ: where they are crossed, and where every unit has templates of its own."""
+"""The spread over templates: crossed ones, and ones of every unit's own."""
 
 from __future__ import annotations
 

@@ -232,9 +232,9 @@ def test_a_directory_may_be_given_a_name(tmp_path: Path) -> None:
     result = any_pc.MinimalPairs(PAIRS, resamples=100).run(named)
     assert pc.Signature.parse(str(result.signature))["model"] == named.name
     for name in ("", " a", "a@b", "a − b", "a\nb"):
-        with pytest.raises(pc.PenchantError, match="is no name for a model"):
+        with pytest.raises(pc.PenchantError, match="is not a name for a model"):
             pc.load(tmp_path / "model", name=name)
-    with pytest.raises(pc.PenchantError, match="has a name by which others can load it"):
+    with pytest.raises(pc.PenchantError, match="has a public name"):
         pc.load("bundled:modern", name="ours")
     (tmp_path / "v.txt").write_text("2 2\na 1 0\nb 0 1\n", "utf-8")
     assert pc.load_vectors(tmp_path / "v.txt", name="small").name == "small"

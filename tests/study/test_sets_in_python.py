@@ -90,7 +90,7 @@ def test_words_without_sentences_are_told(lm: Any, tmp_path: Path) -> None:
 
 
 def test_surprisal_under_a_masked_model_is_warned_of(lm: Any) -> None:
-    with pytest.warns(UserWarning, match="bundled:modern is a masked model: each piece is masked") as told:
+    with pytest.warns(UserWarning, match="bundled:modern is a masked model: each token is masked") as told:
         one = pc.surprisal(lm, "She sings.")
     assert told[0].filename == __file__
     with warnings.catch_warnings():

@@ -77,7 +77,7 @@ def lines(answer: Answer) -> list[str]:
 
 
 DAMAGE: dict[str, Callable[[Path], object]] = {
-    "the directory holds no config.json": lambda model: (model / "config.json").unlink(),
+    "the directory has no config.json": lambda model: (model / "config.json").unlink(),
     "there are no safetensors weights": lambda model: (model / "model.safetensors").unlink(),
     "are no safetensors": lambda model: (model / "model.safetensors").rename(model / "pytorch_model.bin"),
     "": lambda model: list(map(Path.unlink, model.glob("*token*"))),
@@ -160,7 +160,7 @@ def test_texts_that_the_second_model_cannot_read(
 def test_all_problems_are_told_at_once(
     penchant: Program, here: Path, study: Callable[..., Path], measured: list[str]
 ) -> None:
-    models = ["./bert", "./missing", "v.txt", "./gpt2", damaged(here, "the directory holds no config.json")]
+    models = ["./bert", "./missing", "v.txt", "./gpt2", damaged(here, "the directory has no config.json")]
     told = lines(penchant("run", study(models, BY_PLL), "-o", "out"))
     assert len(told) == 4
     parts = ("missing: no such", "v.txt: no probe", "minimal-pairs with ./gpt2: method", "other: the directory")
@@ -249,7 +249,7 @@ def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: C
     told = lines(penchant("run", study(["a.gguf", "./bert"], OF_MASKS), "-o", "out"))
     assert len(told) == 1 and "a.gguf: no probe of the study reads causal models" in told[0]
     (here / "a.gguf").write_bytes(b"no model")
-    refused(penchant("run", study(["./bert", "a.gguf"], OF_PAIRS), "-o", "out"), "a.gguf: is no GGUF file")
+    refused(penchant("run", study(["./bert", "a.gguf"], OF_PAIRS), "-o", "out"), "a.gguf: is not a GGUF file")
     assert not Path("out").exists()
 
 

@@ -1,4 +1,4 @@
-"""Answers kept between runs, in one SQLite file that several processes may share."""
+"""Cache of a model's answers between runs, in one SQLite file that several processes may share."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from penchant.models.cache_file import connected, default_path, foreign, patient
 
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 2
-"""The version of stored answers; to be changed when newly computed ones would differ."""
+"""The version of stored answers, raised when newly computed answers would differ."""
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """Return the file that a user names for answers: the default where none is named, None for "none"."""
+    """Return the path of the answer cache that a user chose: the default for None, None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
 
 
 class Cache:
-    """The answers of one model, told apart by `fingerprint` and `dtype`, in the file `path`.
+    """The cached answers of one model, identified by `fingerprint` and `dtype`, in the file `path`.
 
-    A row holds all answers known for one input, as they were computed, and a checksum. `damaged` counts rows that could
-    not be believed: they are dropped and computed again. A batch is written in one transaction. Raises CacheError,
-    naming the file, when it cannot be read or written, or is of another kind.
+    A row holds all answers known for one input, and a checksum. `damaged` counts the rows that failed a check; they are
+    dropped and computed again. A batch is written in one transaction. Raises CacheError, naming the file, when it
+    cannot be read or written, or is not a cache.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, dtype: str) -> None:
@@ -86,7 +86,7 @@ class Cache:
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
 
     def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
-        """All rows or none."""
+        """Run a statement for all rows in one transaction."""
         try:
             patiently(self.path, lambda: self._db.execute("BEGIN IMMEDIATE"))
             self._db.executemany(statement, rows)
@@ -100,7 +100,7 @@ class Cache:
 
 
 def told_damaged(count: int) -> str:
-    """Say to a user that answers were damaged."""
+    """Return the message that damaged answers were dropped."""
     return f"{count:,} damaged answers in the cache were dropped and computed again"
 
 
@@ -113,10 +113,10 @@ def _checksum(key: bytes, wants: bytes, answer: bytes) -> bytes:
 
 
 def _believed(source: Input, key: bytes, wants: object, answer: object, checksum: object) -> bool:
-    """Set `source.answer` from a stored row if it covers every want; return whether the row can be believed.
+    """Set `source.answer` from a stored row that covers every want; return whether the row is sound.
 
-    Where it does not cover all, the stored wants are added to those of the input, so that the row is computed anew and
-    replaced.
+    If a sound row lacks some wants, its stored wants are added to those of the input, so that the row is computed anew
+    and replaced.
     """
     if not isinstance(wants, bytes) or not isinstance(answer, bytes) or checksum != _checksum(key, wants, answer):
         return False

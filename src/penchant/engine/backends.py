@@ -1,4 +1,4 @@
-"""Backends that run batches: a local one on torch, and a fake without a model, for testing the layers above it."""
+"""Backends that run batches: the protocol they follow, and one that runs a model in this process."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 
 
 _CACHED = 1 << 18
-"""Logits of a CPU that are normalised at once: a mebibyte."""
+"""Logits that a CPU normalises at once: one mebibyte, which fits its cache."""
 
 
 class Backend(Protocol):
-    """Takes batches and gives their answers, in any order.
+    """A runner of batches, which returns their answers in any order.
 
-    `packs` is the longest input that it accepts in trees of prefixes (0: none), `batching` what may stand beside an
-    input in a batch, `budget` the number of tokens that suits a batch, `slots` how many batches it may be given before
-    it is asked for an answer.
+    `packs` is the longest input that it accepts in trees of prefixes (0: none), `batching` the inputs that may share a
+    batch, `budget` the preferred number of tokens in a batch, `slots` the number of batches that it may hold at once.
     """
 
     packs: int
@@ -43,35 +42,36 @@ class Backend(Protocol):
         ...
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """A batch that was taken and, for each of its wants in order, one value (or row of values). Waits for one."""
+        """Wait for a batch; return it with one value (or row of values) for each of its wants, in order."""
         ...
 
 
 class InTurn(ABC):
-    """A backend that runs one batch at a time, when its answer is asked for."""
+    """A backend that runs one batch at a time, when its answer is collected."""
 
     slots = 1
     batching: Batching = "padded"
     _next: Batch
 
     def submit(self, batch: Batch) -> None:
-        """Take a batch, after the one before was collected."""
+        """Take a batch, after the previous one was collected."""
         self._next = batch
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """The batch that was taken, and its answers."""
+        """Run the submitted batch; return it with its answers."""
         return self._next, self.run(self._next)
 
     @abstractmethod
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """One value (or row of values) for each want of the batch, in order."""
+        """Return one value (or row of values) for each want of the batch, in order."""
 
 
 class LocalBackend(InTurn):
-    """Runs batches on a model in this process. Raises StudyError where its files are no longer those that were loaded.
+    """A backend that runs a model in this process; raises StudyError if the model's files have changed since loading.
 
-    A network on a card takes a batch more than it computes, and a thread of its own waits for the card: the next batch
-    is planned and the last one handed over meanwhile. On a CPU batches run in turn, since products take all of it.
+    On a GPU a separate thread runs the batches, and a second batch may be submitted meanwhile: the next batch is
+    planned and the last answers are handed over while the GPU computes. On a CPU batches run in turn, since matrix
+    products use all cores.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -81,20 +81,20 @@ class LocalBackend(InTurn):
         self.packs = network.packs
         self.batching = network.batching
         on_cpu = network.device.type == "cpu"
-        # Measured: on a CPU, speed is flat from 256 tokens and falls beyond 1,024; a GPU needs far more.
+        # A CPU is slower with batches beyond 1,024 tokens; a GPU needs far larger ones.
         self.budget = 512 if on_cpu else 16_384
         self.slots = 1 if on_cpu else 2
         self._taken: deque[tuple[Batch, Future[NDArray[np.generic]]]] = deque()
 
     def submit(self, batch: Batch) -> None:
-        """Take a batch; with more than one slot it begins as soon as the one before has ended."""
+        """Take a batch; with more than one slot it starts as soon as the previous one has ended."""
         if self.slots == 1:
             super().submit(batch)
         else:
             self._taken.append((batch, _in_order().submit(self.run, batch)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """The batch that was taken first, and its answers. If it fails, those behind it are given up."""
+        """Return the batch submitted first, with its answers; if it fails, cancel the batches after it."""
         if self.slots == 1:
             return super().collect()
         batch, running = self._taken.popleft()
@@ -107,7 +107,7 @@ class LocalBackend(InTurn):
             raise
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """The answers, on the CPU. Log-probabilities are computed in float32, whatever the model's number format."""
+        """Return the answers, on the CPU; log-probabilities are float32, whatever the model's number format."""
         answers = self._answers(batch)
         if self._files is not None:
             self._files.require_same()
@@ -133,14 +133,13 @@ class LocalBackend(InTurn):
             rows, targets = batch.outputs[wants] - block.start, batch.targets[wants]
             values[wants] = _chosen(logits, rows, np.maximum(targets, 0))
             for target in (EXPECTED, WORD_ENDS, WORD_GOES_ON):
-                if (asked := targets == target).any():
-                    values[wants][asked] = self._of_many(logits[rows[asked]], target)
-            del logits  # or it would be there while the next block is made
+                if (chosen := targets == target).any():
+                    values[wants][chosen] = self._of_many(logits[rows[chosen]], target)
+            del logits  # frees its memory before the next block is computed
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
-        """Return what is asked for in place of a token of logits (r, V): the log-probability of a set, or the expected
-        one."""
+        """Return one value per row of logits (r, V): the log-probability of a set of tokens, or the expected one."""
         import torch
 
         if target == EXPECTED:
@@ -148,8 +147,8 @@ class LocalBackend(InTurn):
         else:
             chosen = self.tokenizer.words_end if target == WORD_ENDS else self.tokenizer.words_go_on
             values = logits[:, torch.from_numpy(chosen)].logsumexp(-1) - logits.logsumexp(-1)
-        found: NDArray[np.float32] = values.cpu().numpy()
-        return found
+        result: NDArray[np.float32] = values.cpu().numpy()
+        return result
 
     def _attention(self, batch: Batch) -> NDArray[np.float32]:
         logits, received = self.network.logits_and_attention(batch.tokens, batch.lengths, batch.rows, batch.cols)
@@ -168,13 +167,15 @@ class LocalBackend(InTurn):
 
 @cache
 def _in_order() -> ThreadPoolExecutor:
-    """The one thread that runs batches beside the others, for all models: none meets another in a network."""
+    """Return the single thread that runs batches for all models, so that no two share a network."""
     return ThreadPoolExecutor(1, "penchant-batches")
 
 
 def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return log softmax(logits)[rows, tokens] for `rows` that do not decrease, without the table of it: on a CPU a few
-    rows at a time, which stay in its cache."""
+    """Return log softmax(logits)[rows, tokens] for non-decreasing `rows`, without the full table.
+
+    On a CPU only a few rows are normalised at a time, which fit its cache.
+    """
     import torch
 
     step = max(1, _CACHED // logits.shape[1]) if logits.device.type == "cpu" else len(logits)

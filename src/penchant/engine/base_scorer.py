@@ -1,4 +1,4 @@
-"""The base of all scorers: a model behind one engine, which encodes and checks texts and answers reads."""
+"""The base of all scorers: one model behind one engine, which encodes and checks texts and answers reads."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from penchant.models.tokenizer import Encoding
 P = TypeVar("P", bound=tuple[Any, ...])
 
 _MOST_BAD = 1_000
-"""Texts that cannot be read, after which no more are looked for."""
+"""The number of unreadable texts after which checking stops."""
 
 
 def require_batch(tokens: int | None, where: str = "") -> None:
-    """Raise MethodError for a size of batches that none can have."""
+    """Raise MethodError for a batch size outside the possible range."""
     if tokens is not None and not 1 <= tokens <= BATCH_TOKENS:
-        told = f"batch_tokens is {tokens:,}, and a batch has 1 to {BATCH_TOKENS:,} tokens"
-        raise MethodError(told, where=where, hint="leave it out, or name another size")
+        message = f"batch_tokens is {tokens:,}, but must be between 1 and {BATCH_TOKENS:,}"
+        raise MethodError(message, where=where, hint="choose another size, or leave it out")
 
 
 class Asker:
-    """One model behind one engine. `batch_tokens` affects speed and memory only. `cache` is left alone where shortcuts
-    are not allowed: its answers were found by them."""
+    """One model behind one engine.
+
+    `batch_tokens` affects speed and memory only. `cache` is ignored when shortcuts are not allowed, since cached
+    answers may come from shortcuts.
+    """
 
     def __init__(
         self,
@@ -60,11 +63,11 @@ class Asker:
 
     @property
     def counts(self) -> Counts:
-        """The reads asked for so far and the work they took."""
+        """The number of reads so far and the work they took."""
         return self.engine.counts
 
     def notes(self) -> list[str]:
-        """Return what a user should be told of the cache, so far."""
+        """Return the messages for the user about the cache so far."""
         return [told_damaged(self._cache.damaged)] if self._cache and self._cache.damaged else []
 
     def close(self) -> None:
@@ -73,15 +76,17 @@ class Asker:
             self._cache.close()
 
     def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """Yield the text of each (text, place). Raises DataError at one that cannot be scored; no forward pass."""
+        """Yield the text of each (text, place) without a forward pass; raises DataError for unscorable text."""
         return (text for text, _, _ in self.encode(texts))
 
     def encode(
         self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
     ) -> Iterator[tuple[str, str, Encoding]]:
-        """Yield (text, place, encoding) for each (text, place), in order, up to the first that the model cannot read in
-        full. `gaps` allows mask tokens in a text, `long` texts longer than the model takes. Raises DataError for all
-        such texts (of very many, for the first `_MOST_BAD`)."""
+        """Yield (text, place, encoding) for each (text, place), in order, up to the first unreadable text.
+
+        `gaps` allows mask tokens in a text, `long` texts longer than the model's context. Raises DataError for all
+        unreadable texts (at most about `_MOST_BAD` of them).
+        """
         stream = iter(texts)
         bad: list[DataError] = []
         while len(bad) < _MOST_BAD and (part := list(islice(stream, 256))):
@@ -98,20 +103,22 @@ class Asker:
                 if not bad:
                     yield text, where, encoding
         if bad:
-            told = together(bad)
+            combined = together(bad)
             if len(bad) >= _MOST_BAD:
-                told.add_note(f"… texts behind these {len(bad):,} were not looked at")
-            raise told
+                combined.add_note(f"… texts after these {len(bad):,} were not checked")
+            raise combined
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return each place, which begins with its text and ends with the name that errors give it, with the encoding
-        of the text. Raises as `encode`."""
+        """Return each place with the encoding of its text; raises as `encode`.
+
+        A place begins with its text and ends with its name for errors.
+        """
         listed = list(places)
         encoded = self.encode(((place[0], place[-1]) for place in listed), gaps=gaps)
         return zip(listed, (encoding for _, _, encoding in encoded), strict=True)
 
     def gap_token(self) -> str:
-        """Return the mask token as text. Raises MethodError for a model that has none."""
+        """Return the mask token as text. Raises MethodError for a model without one."""
         method_for(None, self.model)
         if self.model.kind != "masked" or self.model.tokenizer.mask_id is None:
             raise MethodError(

@@ -1,4 +1,4 @@
-"""From reads to batches and back, as pure functions: merge, sort, pack, restore. No model is used here."""
+"""Planning of batches as pure functions: merge reads, sort, pack into batches, and restore the answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penchant.models.proofs import Batching
 
 @dataclass(slots=True)
 class Input:
-    """One distinct input of one kind. `slots` numbers the (position, token) pairs wanted from it, each once."""
+    """One distinct input of one kind; `slots` numbers the distinct (position, token) pairs wanted from it."""
 
     kind: Kind
     ids: tuple[int, ...]
@@ -25,6 +25,7 @@ class Input:
 
     @property
     def wants(self) -> list[tuple[int, int]]:
+        """The (position, token) pairs, in the order of their slots."""
         return list(self.slots)
 
 
@@ -37,8 +38,10 @@ class Merged:
     slots: list[list[int]]
 
     def restore(self) -> Iterator[NDArray[np.generic]]:
-        """Yield the answers in the order of the reads. The axis of the wants is the last of an attention answer, the
-        first of every other."""
+        """Yield the answers in the order of the reads.
+
+        The wants are on the last axis of an attention answer, on the first of every other.
+        """
         for source, slots in zip(self.owner, self.slots, strict=True):
             assert source.answer is not None
             yield source.answer[:, slots] if source.kind[0] == "attention" else source.answer[slots]
@@ -63,11 +66,11 @@ def merge(reads: Iterable[Read]) -> Merged:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One forward pass.
+    """The inputs and outputs of one forward pass.
 
-    `tokens` (B, L) holds the inputs, padded on the right with 0. `trees` is None for ordinary rows; where rows hold
-    trees of prefixes, it has the depths and ends of their nodes, which `lengths` counts. `rows`, `cols` (R,) are the
-    distinct positions read; want w takes the output `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`.
+    `tokens` (B, L) holds the inputs, padded on the right with 0. `trees` is None for ordinary rows; for rows of prefix
+    trees it holds the depths and ends of their nodes, which `lengths` counts. `rows`, `cols` (R,) are the distinct
+    positions read; want w takes the output `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`.
     `want_input`, `want_slot` (W,) give the input and the slot that the want fills.
     """
 
@@ -84,7 +87,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Set the answer of each input. `values` has the wants on its last axis for attention, else on its first."""
+        """Set the answers from `values`, whose wants are on the last axis for attention, else on the first."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))
@@ -96,13 +99,15 @@ class Batch:
 
 
 def halves(batch: Batch) -> tuple[Batch, Batch]:
-    """Return the wants of the first and of the second half of the rows of a batch, which has at least two, as batches
-    without inputs: one after the other, their answers are those of the batch."""
+    """Return the first and the second half of the rows of a batch as two batches without inputs.
+
+    The batch has at least two rows. The answers of the halves, one after the other, are those of the batch.
+    """
     middle = len(batch.tokens) // 2
     cut = int(np.searchsorted(batch.rows, middle))
     wants = int(np.searchsorted(batch.outputs, cut))
     parts = []
-    for rows, places, asked in (
+    for rows, places, wanted in (
         (slice(0, middle), slice(0, cut), slice(0, wants)),
         (slice(middle, None), slice(cut, None), slice(wants, None)),
     ):
@@ -116,10 +121,10 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
                 trees=batch.trees and batch.trees.part(rows, width),
                 rows=batch.rows[places] - rows.start,
                 cols=batch.cols[places],
-                outputs=batch.outputs[asked] - places.start,
-                targets=batch.targets[asked],
-                want_input=batch.want_input[asked],
-                want_slot=batch.want_slot[asked],
+                outputs=batch.outputs[wanted] - places.start,
+                targets=batch.targets[wanted],
+                want_input=batch.want_input[wanted],
+                want_slot=batch.want_slot[wanted],
             )
         )
     first, second = parts
@@ -127,8 +132,10 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
 
 
 def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "padded") -> Iterator[Batch]:
-    """Yield batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one
-    input; of equal length where `batching` says so, or always of one."""
+    """Yield batches of inputs of similar length, longest first, of at most `budget` tokens with padding.
+
+    A longer input gets a batch of its own. `batching` may require inputs of equal length, or one input per batch.
+    """
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
         by_kind.setdefault(source.kind, []).append(source)
@@ -166,7 +173,7 @@ def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterato
 
 @dataclass(slots=True)
 class _Row:
-    """One row of a batch under construction: its nodes and, for each input, the node of every token."""
+    """A row of a batch under construction: its nodes and, for each input, the node of every token."""
 
     tokens: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
@@ -179,7 +186,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Fill rows with inputs in lexicographic order, where each shares its longest prefix with the one before it."""
+    """Fill rows with inputs in lexicographic order, each sharing its longest prefix with the previous one."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()
@@ -201,7 +208,7 @@ def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
 
 
 def _ended(row: _Row, nodes: Iterable[int]) -> _Row:
-    """End nodes: none that is still to come in the row goes on from these."""
+    """End the subtrees of nodes at the current length of the row."""
     for node in nodes:
         row.ends[node] = len(row.tokens)
     return row

@@ -18,28 +18,31 @@ from penchant.engine.reads import Read, Vectors, impossible
 from penchant.errors import ModelError
 
 WINDOW = 1 << 18
-"""Tokens planned at once. Inputs are merged and sorted within a window; across windows only the cache avoids repeated
-runs. It bounds memory, whatever the size of the study."""
+"""The number of tokens planned at once, which bounds memory whatever the size of the study.
+
+Inputs are merged and sorted within a window; across windows only the cache avoids repeated runs.
+"""
 
 BATCHES = 64
-"""Batches that a window has tokens for, up to four times as many as `WINDOW`: the fewer it has, the more padding stands
-where lengths change."""
+"""The number of batches that fit a window of up to four times `WINDOW`; more batches need less padding."""
 
 VECTOR = 4
-"""Tokens that one vector counts for in a window of `WINDOW`, and as many times more in a longer one: answers are kept
-until the window is done, and 65,536 vectors of 1,024 numbers take 256 MiB."""
+"""The number of tokens that one vector counts for in a window of `WINDOW`; in longer windows proportionally more.
+
+Answers are kept until the window is done; 65,536 vectors of 1,024 numbers take 256 MiB.
+"""
 
 TREE_ROW = 128
-"""Nodes in one tree. Longer rows share no more prefixes (siblings are adjacent) and waste attention across branches."""
+"""The number of nodes in one tree: longer rows share no more prefixes and waste attention across branches."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What was asked and what it took.
+    """The number of reads and the work that answering them took.
 
-    Instruments asked for `reads`, which came down to `inputs`. Of these, `cached` were answered from the cache and
-    `forward` were run, in `batches` passes over `tokens` positions, padding included. `damaged` answers in the cache
-    could not be believed and were computed again.
+    `reads` came down to `inputs` distinct ones. Of these, `cached` were answered from the cache and `forward` were run,
+    in `batches` passes over `tokens` positions, padding included. `damaged` answers in the cache failed a check and
+    were computed again.
     """
 
     reads: int = 0
@@ -51,7 +54,7 @@ class Counts:
     damaged: int = 0
 
     def as_dict(self) -> dict[str, int]:
-        """The counts by name."""
+        """Return the counts by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
@@ -59,9 +62,9 @@ class Engine:
     """Answers reads with one backend.
 
     `budget` is the number of tokens in a batch, padding included (default: the backend's own); it affects speed and
-    memory, never an answer. `progress` is called after each batch with the number of items (or fractions of items)
-    that it finished. `window` is the number of tokens planned at once (default: what suits the batches). `name` and
-    `spell`, which gives the text of token ids, are for the error about an answer that no sound model gives.
+    memory, never an answer. `progress` is called after each batch with the number of items (or fractions of items) that
+    it finished. `window` is the number of tokens planned at once (default: chosen to suit the batches). `name` and
+    `spell`, which turns token ids into text, are used in the error for impossible answers.
     """
 
     def __init__(
@@ -86,8 +89,10 @@ class Engine:
         self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to every read, in order. Reads are consumed a window at a time; a backend that takes several
-        batches at once is given those of the next window while it is busy with the last of one."""
+        """Yield the answer to every read, in order, consuming reads one window at a time.
+
+        A backend with several slots gets batches of the next window while it still runs the last of the current one.
+        """
         stream = iter(reads)
         windows: deque[_Window] = deque()
         most = 1 if self.backend.slots == 1 else 2
@@ -100,7 +105,7 @@ class Engine:
                 self._collect()
 
     def _open(self, windows: deque[_Window], stream: Iterator[Read], most: int) -> _Window | None:
-        """Return the window to submit from, planning one if allowed; None where nothing is to be submitted now."""
+        """Return the window to submit from, planning one if allowed; None if there is nothing to submit now."""
         if windows and windows[-1].following:
             return windows[-1]
         if len(windows) < most and (window := self._planned(stream)):
@@ -109,7 +114,7 @@ class Engine:
         return None
 
     def _planned(self, stream: Iterator[Read]) -> _Window | None:
-        """Consume a window of reads, and answer from the cache what is there; None when there are no more."""
+        """Plan a window of reads and answer from the cache where possible; None when there are no more reads."""
         merged = merge(self._window(stream))
         if not merged.owner:
             return None
@@ -129,7 +134,7 @@ class Engine:
             yield from part
 
     def _room(self, read: Read) -> int:
-        """Return how many tokens of the window a read uses up."""
+        """Return the number of tokens of the window that a read uses up."""
         vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
         return max(len(read.ids), VECTOR * max(1, self.window // WINDOW) * vectors)
 
@@ -141,15 +146,15 @@ class Engine:
         yield from length_batches(alone, self.budget, self.backend.batching)
 
     def _submit(self, window: _Window) -> None:
-        """Give the backend the next batch of a window."""
+        """Submit the next batch of a window to the backend."""
         batch = window.next()
         self._flying[id(batch)] = window
         self.backend.submit(batch)
 
     def _collect(self) -> None:
-        """Wait for an answer and hand it over, to whichever window it belongs."""
+        """Wait for a batch and hand its answers over to its window."""
         if not self._flying:
-            raise RuntimeError("the backend gave up before")
+            raise RuntimeError("the backend stopped after an earlier error")
         try:
             batch, values = self.backend.collect()
         except BaseException:
@@ -169,7 +174,7 @@ class Engine:
         self.progress(sum(source.weight for source in batch.inputs))
 
     def _unsound(self, batch: Batch, values: NDArray[Any], want: int) -> ModelError:
-        """Return the error for an answer that is no number, or no log-probability."""
+        """Return the error for an answer that is not a number, or not a log-probability."""
         kind = batch.kind[0]
         name = {"vectors": "a vector", "attention": "attention or a log-probability"}.get(kind, "a log-probability")
         answer = values[:, want] if kind == "attention" else values["logprob"][want] if kind == "topk" else values[want]
@@ -177,14 +182,14 @@ class Engine:
         strange = [*shown[~np.isfinite(shown)], shown.max()][0]
         text = self.spell(batch.inputs[batch.want_input[want]].ids)
         return ModelError(
-            f"answers {strange:g} for {name} in '{text}'",
+            f"returned {strange:g} for {name} in '{text}'",
             where=self.name,
-            hint="its weights or its configuration are damaged, or its number format is too small for it",
+            hint="its weights or configuration may be damaged, or its number format too small",
         )
 
 
 class _Window:
-    """Reads that are answered together: batches still to be submitted, and how many the backend has."""
+    """Reads that are answered together: the batches still to be submitted, and the number running."""
 
     def __init__(self, merged: Merged, batches: Iterator[Batch]) -> None:
         self.merged = merged
@@ -194,10 +199,11 @@ class _Window:
 
     @property
     def done(self) -> bool:
+        """True if every batch was submitted and collected."""
         return self.following is None and not self.flying
 
     def next(self) -> Batch:
-        """Return the following batch, which is to be submitted."""
+        """Return the next batch, counting it as submitted."""
         batch = self.following
         assert batch is not None
         self.following = next(self._batches, None)

@@ -19,8 +19,8 @@ GAP = "[MASK]"
 class Filler:
     """A token that fills a gap: its text and its natural log-probability over the whole vocabulary.
 
-    `piece`: it is not a word of its own but continues the word before the gap ("##eth"), or is a special token, a part
-    of a character, or invisible.
+    `piece` is true if it continues the word before the gap ("##eth"), or is a special token, a part of a character, or
+    invisible.
     """
 
     word: str
@@ -29,7 +29,7 @@ class Filler:
 
 
 class GapFiller(Asker):
-    """Fills gaps."""
+    """Scorer that fills gaps."""
 
     def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
         """Yield for each (text, place) the k most probable fillers of each of its gaps, best first.
@@ -56,8 +56,10 @@ class GapFiller(Asker):
 
 
 def _joining(text: str, mask: str) -> list[bool]:
-    """Return for each gap whether a token that starts no word would continue one there: not at the start of the text,
-    nor right after a sign such as a quotation mark."""
+    """Return for each gap whether a token that starts no word would continue one there.
+
+    It would not at the start of the text, nor right after a sign such as a quotation mark.
+    """
     parts = text.split(mask)[:-1]
     return [
         bool(i or part.strip()) and (not part or part[-1].isspace() or _wordlike(part[-1]))
@@ -71,7 +73,7 @@ def _wordlike(character: str) -> bool:
 
 
 def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
-    """Return the filler for a vocabulary entry. `joins`: an entry not marked as the start of a word is a piece here."""
+    """Return the filler for a vocabulary entry; with `joins`, an entry not marked as a word's start is a piece."""
     tokenizer = model.tokenizer
     entry = tokenizer.strings([token])[0]
     if entry.startswith("##") or token in tokenizer.hf.all_special_ids:

@@ -1,4 +1,4 @@
-"""Normalisations: what is made of the log-probability of a sentence before it is compared with that of another."""
+"""Normalisations: adjustments of a sentence's log-probability, for example for length, before comparison."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from penchant.engine.scoring_methods import Method
 from penchant.errors import MethodError, one_of
 
 USUAL = ("none", "mean", "pen")
-"""The normalisations that are reported where none is chosen: those that need nothing but the score and its length."""
+"""The default normalisations, which need only the score and its length."""
 NORMALISATIONS = (*USUAL, "slln", "slor", "pmi")
 CONSTANTS = {"pen": 0.8, "slln": 0.5}
-"""The exponent α of the normalisations that have one; a signature says which."""
+"""The exponent α of the normalisations that have one; signatures record it."""
 FREQUENCY = ("slor",)
 """The normalisations that need the frequencies of tokens."""
 PREFIXED = ("pmi",)
-"""The normalisations of texts that have a prefix."""
+"""The normalisations that need texts with a prefix."""
 
 Number = TypeVar("Number", float, NDArray[np.float64])
 
@@ -74,21 +74,22 @@ def check_normalise(how: str, method: Method) -> None:
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:
-    """Raise MethodError where frequencies of tokens are needed and none are `named`, or named and not needed."""
+    """Raise MethodError if frequencies of tokens are needed and not `named`, or named and not needed."""
     needing = [how for how in hows if how in FREQUENCY]
     if needing and not named:
         raise _no_unigrams(needing[0])
     if named and hows and not needing:
-        raise MethodError(f"unigrams are for the normalisation {' or '.join(FREQUENCY)}", hint="ask for it, too")
+        raise MethodError(f"unigrams are for the normalisation {' or '.join(FREQUENCY)}", hint="add this normalisation")
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
-    """Raise MethodError where texts must be `prefixed` and are not, or a `neutral` text is named and not needed."""
+    """Raise MethodError if texts must be `prefixed` and are not, or a `neutral` text is named and not needed."""
     needing = [how for how in hows if how in PREFIXED]
     if needing and not prefixed:
         raise _no_prefix(needing[0])
     if neutral and not needing:
-        raise MethodError(f"a neutral text is for the normalisation {' or '.join(PREFIXED)}", hint="ask for it, too")
+        message = f"a neutral text is for the normalisation {' or '.join(PREFIXED)}"
+        raise MethodError(message, hint="add this normalisation")
 
 
 def _no_unigrams(how: str) -> MethodError:
@@ -97,8 +98,8 @@ def _no_unigrams(how: str) -> MethodError:
 
 
 def _no_prefix(how: str) -> MethodError:
-    hint = "name the column of prefixes, or take another normalisation"
-    return MethodError(f"normalisation '{how}' is of texts with a prefix", hint=hint)
+    hint = "name the column of prefixes, or choose another normalisation"
+    return MethodError(f"normalisation '{how}' needs texts with a prefix", hint=hint)
 
 
 def constants(hows: Collection[str]) -> dict[str, object]:

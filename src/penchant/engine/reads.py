@@ -1,4 +1,4 @@
-"""Reads: the questions that one forward pass over one token sequence can answer."""
+"""Reads: the quantities that one forward pass over one token sequence can answer."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 TOP = np.dtype([("token", np.int32), ("logprob", np.float32)])
 
 Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
-"""What is computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
+"""The quantity computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
 
 
 EXPECTED = -1
-"""In place of a token: the expected log-probability, Σ P(t) log P(t), which is the entropy with its sign turned."""
+"""In place of a token: the expected log-probability, Σ P(t) log P(t), which is the negative entropy."""
 WORD_ENDS = -2
-"""In place of a token: the set of tokens before which a word has ended, which begin another or end the text."""
+"""In place of a token: the set of tokens that start a new word or end the text, so the last word is complete."""
 WORD_GOES_ON = -3
-"""In place of a token: the set of tokens that carry no mark of the beginning of a word, special ones left out."""
+"""In place of a token: the set of tokens without a mark of a word's beginning, special ones left out."""
 
 ROUNDING = 1e-3
 """The most that a log-probability computed in float32 may exceed 0."""
@@ -27,11 +27,12 @@ ROUNDING = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`, special tokens included: float32 (n,).
-    A number below 0 is no token (see `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`), and not for reads with attention.
+    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids` (with special tokens): float32 (n,).
 
-    With `attention`, also the attention that position `at[i]` receives, averaged over layers, heads and queries:
-    (2, n). `weight` is the fraction of its item that this read answers; only the progress bar uses it.
+    A negative number stands for no single token (see `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); reads with attention do
+    not allow it. With `attention`, the answer also has the attention that position `at[i]` receives, averaged over
+    layers, heads and queries: (2, n). `weight` is the fraction of its item that this read answers; only the progress
+    bar uses it.
     """
 
     ids: tuple[int, ...]
@@ -42,6 +43,7 @@ class LogProbs:
 
     @property
     def kind(self) -> Kind:
+        """The kind of this read."""
         return ("attention" if self.attention else "logprob", 0)
 
 
@@ -56,10 +58,12 @@ class TopK:
 
     @property
     def kind(self) -> Kind:
+        """The kind of this read."""
         return ("topk", self.k)
 
     @property
     def tokens(self) -> tuple[int, ...]:
+        """A placeholder token for each position."""
         return (0,) * len(self.at)
 
 
@@ -74,10 +78,12 @@ class Vectors:
 
     @property
     def kind(self) -> Kind:
+        """The kind of this read."""
         return ("vectors", self.layers)
 
     @property
     def tokens(self) -> tuple[int, ...]:
+        """A placeholder token for each position."""
         return (0,) * len(self.at)
 
 
@@ -85,8 +91,11 @@ Read: TypeAlias = LogProbs | TopK | Vectors
 
 
 def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which of the answers to the wants of one kind, (n, …) or for attention (2, n), no sound model gives: NaN,
-    infinity, a log-probability above 0 (but for rounding), attention below 0."""
+    """Return a mask of the answers to wants of one kind that no sound model gives.
+
+    These are NaN, infinity, a log-probability above 0 (but for rounding) and attention below 0. The wants are on the
+    first axis of `values`, for attention (2, n) on the last.
+    """
     match kind[0]:
         case "attention":
             wrong = _no_logprob(values[0]) | ~(np.isfinite(values[1]) & (values[1] >= 0))

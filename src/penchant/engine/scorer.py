@@ -43,8 +43,11 @@ class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """Return a model that reads sentences, loaded where its name is given. Raises ModelError for one that is not there,
-    and for static word vectors, which have neither `probabilities` nor vectors of sentences."""
+    """Return a model that reads sentences, loading it if a name is given.
+
+    Raises ModelError for an unknown model, and for static word vectors, which have neither `probabilities` nor vectors
+    of sentences.
+    """
     if isinstance(model, str | Path):
         model = loaded(model)
     if isinstance(model, StaticVectors):
@@ -53,10 +56,10 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
         raise ModelError(
             "embed needs a contextual encoder, and these are static word vectors",
             where=model.name,
-            hint="name a masked or causal model or an encoder; the vector of a word is looked up in the file itself",
+            hint="name a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
     if not isinstance(model, LanguageModel):
-        raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
+        raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")
     return model
 
 
@@ -73,29 +76,30 @@ def score(
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """Score sentences; return a table of text, score, tokens (their number) and token_logprobs (natural logs, null
-    where a token is not scored).
+    """Score sentences; return a table of text, score, tokens (their number) and token_logprobs.
 
-    `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas.
-    `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none, mean,
-    pen, slln, slor or pmi. slor needs `unigrams`, a table of `penchant corpus unigrams` for this model. With
-    `prefixes`, one a text, each text is scored given its prefix, to which it is joined as it is written; pmi takes off
-    its score after the `neutral` text, or nothing. Raises MethodError, ModelError or DataError.
+    `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas. `method`
+    is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none, mean, pen, slln,
+    slor or pmi. slor needs `unigrams`, a table of `penchant corpus unigrams` for this model. With `prefixes`, one per
+    text, each text is scored given its prefix, to which it is joined as written; pmi subtracts its score after the
+    `neutral` text, or after nothing. token_logprobs are natural logs, null for tokens that are not scored. Raises
+    MethodError, ModelError or DataError.
     """
-    model, given = language_model(model), listed_texts(texts)
+    model, text_list = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
     check_unigrams([normalise], unigrams is not None)
     check_prefix([normalise], prefixes is not None, neutral)
     counted = None if unigrams is None else read_unigrams(unigrams, model.tokenizer, model.name)
     before = None if prefixes is None else listed_texts(prefixes, "prefixes")
-    for told in missing_cautions(numbered(given), "texts"):
-        _warn(told)
-    if before is not None and len(before) != len(given):
-        raise DataError(f"{len(before)} prefixes for {len(given)} texts", where="prefixes", hint="give one a text")
-    with _scorer(model, cache, batch_tokens, len(given)) as scorer:
+    for caution in missing_cautions(numbered(text_list), "texts"):
+        _warn(caution)
+    if before is not None and len(before) != len(text_list):
+        message = f"{len(before)} prefixes for {len(text_list)} texts"
+        raise DataError(message, where="prefixes", hint="give one prefix per text")
+    with _scorer(model, cache, batch_tokens, len(text_list)) as scorer:
         if before is None:
-            return scores_frame(valued(scorer.score(numbered(given), method), normalise, counted))
-        joined = [(prefix, text, place) for prefix, (text, place) in zip(before, numbered(given), strict=True)]
+            return scores_frame(valued(scorer.score(numbered(text_list), method), normalise, counted))
+        joined = [(prefix, text, place) for prefix, (text, place) in zip(before, numbered(text_list), strict=True)]
         without = scorer.without(joined, method, neutral=neutral) if normalise in PREFIXED else None
         return scores_frame(valued(scorer.given(joined, method), normalise, counted, without))
 
@@ -134,35 +138,38 @@ def surprisal(
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """Return the surprisal of every word, as a table: text (from 1, or what `ids` calls it: strings, or whole numbers),
-    sentence (the lines of a text, from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null where
-    the model gives none), pieces (its tokens), entropy of what the model expects in place of the first of them, offset
-    (its first character in the text, from 0), and the model, the method and the unit.
+    """Return a table of the surprisal of every word.
 
-    Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
-    of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
-    boundaries of words (Pimentel & Meister 2024); otherwise the pieces are summed. Under masked models they are summed
-    by `method` pll or pll-word-l2r, with a warning where none is named. A text longer than the model takes is read,
-    with a warning, through windows that are `stride` tokens apart (default: half of what it takes). Raises MethodError,
+    The columns are text (numbered from 1, or named by `ids`: strings or whole numbers), sentence (the lines of a text,
+    from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives none), pieces
+    (its number of tokens), entropy of the model's prediction for the first of these tokens, offset (the first character
+    in the text, from 0), model, method and unit.
+
+    Words are separated by white space and include the punctuation that touches them; or `words` lists the words of each
+    text in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
+    boundaries of words (Pimentel & Meister 2024); otherwise it is summed over the tokens of a word. Masked models sum
+    by `method` pll or pll-word-l2r, with a warning if none is named. A text longer than the model's context is read,
+    with a warning, in windows that start `stride` tokens apart (default: half of the context). Raises MethodError,
     ModelError or DataError.
     """
-    model, given = language_model(model), listed_texts(texts)
-    names = list(range(1, len(given) + 1)) if ids is None else _ids(ids, len(given))
+    model, text_list = language_model(model), listed_texts(texts)
+    names = list(range(1, len(text_list) + 1)) if ids is None else _ids(ids, len(text_list))
     listed = None if words is None else [list(of_text) for of_text in words]
-    if listed is not None and len(listed) != len(given):
-        raise DataError(f"{len(listed)} lists of words for {len(given)} texts", where="words", hint="give one a text")
+    if listed is not None and len(listed) != len(text_list):
+        message = f"{len(listed)} lists of words for {len(text_list)} texts"
+        raise DataError(message, where="words", hint="give one list per text")
     places = [
         (text, white_space_words(text) if listed is None else listed_words(text, listed[i], place), place)
-        for i, (text, place) in enumerate(numbered(given))
+        for i, (text, place) in enumerate(numbered(text_list))
     ]
-    for told in missing_cautions(numbered(given), "texts"):
-        _warn(told)
+    for message in missing_cautions(numbered(text_list), "texts"):
+        _warn(message)
     if model.kind == "masked" and method is None:
-        told = f"{model.name} is a masked model: each piece is masked, and what follows a word is seen, too"
-        _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")
-    with _scorer(model, cache, batch_tokens, len(given)) as scorer:
+        message = f"{model.name} is a masked model: each token is masked, and the model also sees the words after it"
+        _warn(f"{message} (name method='pll' or 'pll-word-l2r' to silence this warning)")
+    with _scorer(model, cache, batch_tokens, len(text_list)) as scorer:
         scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
-        frame = words_frame(zip(names, given, strict=True), scores, model=model.name, method=how, bits=bits)
+        frame = words_frame(zip(names, text_list, strict=True), scores, model=model.name, method=how, bits=bits)
         if model.tokenizer.chat_mark:
             _warn(f"first words are scored after {model.tokenizer.chat_mark}, the beginning token of a chat model")
         if scorer.windowed:
@@ -173,7 +180,7 @@ def surprisal(
 
 @contextmanager
 def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | None, texts: int) -> Iterator[Scorer]:
-    """Open a scorer that shows on a terminal how many of the texts it has read."""
+    """Open a scorer with a progress bar over the texts."""
     with bar(model.name, texts) as advance:
         scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens, progress=advance)
         try:
@@ -182,26 +189,26 @@ def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | 
             scorer.close()
 
 
-def _ids(given: Iterable[object], texts: int) -> list[str] | list[int]:
-    """Return the ids of so many texts: strings, or whole numbers. Raises DataError."""
-    found = list(given)
-    if len(found) != texts:
-        raise DataError(f"{len(found)} ids for {counted(texts, 'texts')}", where="ids", hint="give one a text")
-    if len(set(found)) < len(found):
-        twice = next(name for number, name in enumerate(found) if name in found[:number])
-        raise DataError(f"{shortened(twice)} stands twice", where="ids", hint="give each text an id of its own")
-    if all(isinstance(name, str) for name in found):
-        return [str(name) for name in found]
-    for number, name in enumerate(found, 1):
+def _ids(ids: Iterable[object], texts: int) -> list[str] | list[int]:
+    """Return the ids of the texts: strings or whole numbers. Raises DataError."""
+    listed = list(ids)
+    if len(listed) != texts:
+        raise DataError(f"{len(listed)} ids for {counted(texts, 'texts')}", where="ids", hint="give one id per text")
+    if len(set(listed)) < len(listed):
+        twice = next(name for number, name in enumerate(listed) if name in listed[:number])
+        raise DataError(f"{shortened(twice)} appears twice", where="ids", hint="give each text its own id")
+    if all(isinstance(name, str) for name in listed):
+        return [str(name) for name in listed]
+    for number, name in enumerate(listed, 1):
         if isinstance(name, bool) or not isinstance(name, Integral):
-            hint = "give strings, or whole numbers"
-            raise DataError(f"{shortened(name)} is no id", where=f"id {number}", hint=hint)
-    return [int(name) for name in cast(list[Integral], found)]
+            hint = "use strings or whole numbers"
+            raise DataError(f"{shortened(name)} is not an id", where=f"id {number}", hint=hint)
+    return [int(name) for name in cast(list[Integral], listed)]
 
 
-def _warn(told: str) -> None:
-    """Warn at the line of the caller of a function that is `asked`."""
-    warnings.warn(told, stacklevel=4)
+def _warn(message: str) -> None:
+    """Warn at the line that called the public function, which is wrapped by `asked`."""
+    warnings.warn(message, stacklevel=4)
 
 
 @asked
@@ -213,31 +220,33 @@ def embed(
     layer: int = -1,
     pooling: Pooling = "mean",
 ) -> NDArray[np.float32]:
-    """Contextual vectors (n, d) of the characters in each text's span (default: the whole text), pooled over their
-    tokens. A span is the first character, counted from 0, and the one behind the last, as in `(2, 6)`. `layer` 0 is the
-    embeddings, −1 the last; `pooling` is mean, or the first or last token. Raises DataError when a span is no part of
-    its text or touches no token."""
-    given, places = listed_texts(texts), None if spans is None else _spans(spans)
-    return Scorer(language_model(model, probabilities=False)).embed(given, places, layer=layer, pooling=pooling)
+    """Return contextual vectors (n, d) of the characters in each text's span (default: the whole text).
+
+    A span is (start, end) in characters, counted from 0, without the end, as in `(2, 6)`. `layer` 0 is the embeddings,
+    −1 the last; `pooling` takes the mean over the tokens of the span, or the first or last token. Raises DataError if a
+    span lies outside its text or touches no token.
+    """
+    text_list, places = listed_texts(texts), None if spans is None else _spans(spans)
+    return Scorer(language_model(model, probabilities=False)).embed(text_list, places, layer=layer, pooling=pooling)
 
 
-def _spans(given: object) -> list[tuple[int, int]]:
-    """One span, or several, as a list. Raises MethodError."""
-    several = isinstance(given, Iterable) and not isinstance(given, str) and not _is_span(given)
-    return [_span(span, number) for number, span in enumerate(cast(Iterable[object], given) if several else [given], 1)]
+def _spans(spans: object) -> list[tuple[int, int]]:
+    """Return one or several spans as a list. Raises MethodError."""
+    several = isinstance(spans, Iterable) and not isinstance(spans, str) and not _is_span(spans)
+    return [_span(span, number) for number, span in enumerate(cast(Iterable[object], spans) if several else [spans], 1)]
 
 
 def _span(span: object, number: int) -> tuple[int, int]:
-    """The first character of a span and the one behind its last. Raises MethodError."""
+    """Return the start and end of a span as integers. Raises MethodError."""
     if not _is_span(span):
-        hint = "give the first character and the one behind the last, as in spans=[(2, 6)]"
-        raise MethodError(f"{shortened(span)} is no span", where=f"span {number}", hint=hint)
+        hint = "give its first character and the one after its last, as in spans=[(2, 6)]"
+        raise MethodError(f"{shortened(span)} is not a span", where=f"span {number}", hint=hint)
     start, end = cast(tuple[int, int], span)
     return int(start), int(end)
 
 
 def _is_span(span: object) -> bool:
-    """Whether something is two whole numbers."""
+    """Return whether an object is a pair of whole numbers."""
     return (
         isinstance(span, Sequence | np.ndarray)
         and len(span) == 2

@@ -1,4 +1,4 @@
-"""Methods of scoring sentences: the reads that a sentence needs, and the score that their answers make."""
+"""Methods of scoring sentences: the reads that a sentence needs, and the score made from their answers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Method:
     """A way to score a sentence (or, with `pair`, the two sentences of a pair) with models of one `kind`.
 
     `reads` maps an encoding, the model and the place of the text to reads, whose answers become one value per token
-    (see `token_values`); `total` turns these into the score. With `mean`, it is their mean rather than their sum.
-    `normalised` methods are means already, or compare equal numbers of tokens, so that no normalisation applies.
+    (see `token_values`); `total` turns these into the score: their sum, or their mean if `mean`. No normalisation
+    applies to `normalised` methods, which are means already or compare equal numbers of tokens.
     """
 
     name: str
@@ -33,20 +33,22 @@ class Method:
     mean: bool = False
 
     def total(self, values: NDArray[np.float64]) -> float:
-        """Return the score before normalisation. Tokens that are not scored (NaN) are left out."""
+        """Return the score before normalisation, ignoring tokens that are not scored (NaN)."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
-    """Return one value per token, (n,), from the answers to a sentence's reads: log-probabilities, weighted where there
-    is attention. A first token that cannot be scored is NaN."""
+    """Return one value per token, (n,), from the answers to a sentence's reads.
+
+    The values are log-probabilities, weighted by attention if it was read. A first token that cannot be scored is NaN.
+    """
     parts = [a[0].astype(np.float64) * a[1].astype(np.float64) if a.ndim == 2 else a for a in answers]
     values = np.concatenate(parts).astype(np.float64)
     return np.concatenate([np.full(n - len(values), np.nan), values])
 
 
 def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
-    # The first token is predicted only if a token precedes it; a token behind the last one that is read is no input.
+    # The first token is predicted only if a token precedes it. The input ends before the last token that is read.
     ids = encoding.ids
     read = [position for position in encoding.at if position]
     if not read:
@@ -56,8 +58,8 @@ def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPro
 
 def single_token(where: str) -> DataError:
     """Return the error for a text whose only token has nothing before it."""
-    told = "a single token cannot be scored: the model has no beginning token"
-    return DataError(told, where=where, hint="remove the item")
+    message = "a single token cannot be scored: the model has no beginning token"
+    return DataError(message, where=where, hint="remove the item")
 
 
 def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
@@ -77,7 +79,7 @@ def _pll_word_l2r(encoding: Encoding, model: LanguageModel, where: str) -> Itera
     words, mask = encoding.words, mask_of(model)
     if None in words:
         raise MethodError(
-            "pll-word-l2r needs a tokenizer that says which tokens make up a word, and this one does not",
+            "pll-word-l2r needs a tokenizer that shows which tokens make up a word, and this one does not",
             where=where,
         )
     for token, position in enumerate(encoding.at):
@@ -130,8 +132,11 @@ METHODS: dict[str, Method] = {
         Method("aula", "masked", _aula, "as aul, weighted by attention received", normalised=True, mean=True),
     )
 }
-"""Special tokens are part of the context but never scored. pll: Salazar et al. 2020; pll-word-l2r: Kauf & Ivanova 2023;
-pll-shared: Nangia et al. 2020; aul and aula: Kaneko & Bollegala 2022."""
+"""The scoring methods by name; special tokens are part of the context but never scored.
+
+pll: Salazar et al. 2020; pll-word-l2r: Kauf & Ivanova 2023; pll-shared: Nangia et al. 2020; aul and aula: Kaneko &
+Bollegala 2022.
+"""
 
 
 def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> Method:

@@ -29,8 +29,8 @@ class SentenceScore:
     """The score of one sentence, before normalisation, with its parts.
 
     `n` is |S|, the number of tokens without special ones. `tokens` are those that the method uses (all of them, except
-    for `pll-shared`), `ids` their numbers in the vocabulary and `token_logprobs` their values: natural logs, NaN where
-    a token is not scored.
+    for `pll-shared`), `ids` their numbers in the vocabulary and `token_logprobs` their values: natural logs, NaN for
+    tokens that are not scored.
     """
 
     text: str
@@ -56,10 +56,10 @@ class SentenceScore:
 
 
 class SentenceScorer(Asker):
-    """Scores sentences, singly or in pairs."""
+    """Scorer of sentences, singly or in pairs."""
 
     def score(self, texts: Iterable[tuple[str, str]], method: str | None = None) -> Iterator[SentenceScore]:
-        """Score each (text, place), in order, streaming. Errors name the place ("data.tsv, line 7").
+        """Score each (text, place), in order, streaming; errors name the place ("data.tsv, line 7").
 
         Raises MethodError if the method does not fit the model, DataError at a sentence that cannot be scored.
         """
@@ -119,12 +119,12 @@ def only(encoding: Encoding, chosen: list[int]) -> Encoding:
 
 
 def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return texts with the places that errors name: "text 1", "text 2" …"""
+    """Return texts with the places that errors name, such as "text 1"."""
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 
 Valued = tuple[SentenceScore, float]
-"""A score with its parts, and what a normalisation makes of it."""
+"""A score with its parts, and its normalised value."""
 
 
 def valued(
@@ -133,8 +133,11 @@ def valued(
     unigrams: Unigrams | None = None,
     neutral: Iterable[SentenceScore] | None = None,
 ) -> Iterator[Valued]:
-    """Return scores with their normalised values. `neutral` are those of the same tokens without their prefix, in
-    order. Raises MethodError where the normalisation lacks what it needs."""
+    """Return scores with their normalised values.
+
+    `neutral` are the scores of the same tokens without their prefix, in order. Raises MethodError if the normalisation
+    needs unigrams or neutral scores and they are missing.
+    """
     if neutral is None:
         return ((score, score.normalised(how, unigrams)) for score in scores)
     return ((a, a.normalised(how, unigrams, b.score)) for a, b in zip(scores, neutral, strict=True))

@@ -21,17 +21,20 @@ from penchant.models.tokenizer import Encoding
 
 @dataclass(frozen=True, slots=True)
 class SpanScore(SentenceScore):
-    """The score of the pieces of one span. `reaches`: one of them also holds characters outside the span other than
-    white space, such as the beginning of a suffix."""
+    """The score of the tokens of one span.
+
+    `reaches`: one of the tokens also holds characters outside the span other than white space, such as the beginning of
+    a suffix.
+    """
 
     reaches: bool
 
 
 class SpanScorer(Asker):
-    """Scores words and phrases in place within a sentence."""
+    """Scorer of words and phrases in place within a sentence."""
 
     def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
-        """Score spans as `masked` does. Raises DataError also where a token extends beyond its span."""
+        """Score spans as `masked` does; raises DataError also if a token extends beyond its span."""
         return self._masked(((text, span, (), where) for text, span, where in texts), one=False, strict=True)
 
     def masked(
@@ -41,15 +44,15 @@ class SpanScorer(Asker):
         pieces: Literal["all", "first"] = "all",
         gaps: bool = False,
     ) -> Iterator[SpanScore]:
-        """Yield for each (text, span, hidden spans, place) the summed log-probability of the span's pieces, all masked
-        at once. The pieces of the hidden spans are masked too, but not read (Kurita et al. 2019).
+        """Yield for each (text, span, hidden spans, place) the summed log-probability of the span's masked tokens.
 
-        Pieces are the tokens that overlap a span, so one may include part of a suffix (see `SpanScore`). With
-        `pieces="first"`, as in older code, each span is replaced by one mask, which is read for the first piece of the
-        span; the others are NaN. `gaps` allows mask tokens in a text, which stay as they are. The order of places does
-        not matter: a call runs each distinct input once.
+        All tokens of the span are masked at once. The tokens of the hidden spans are masked too, but not read (Kurita
+        et al. 2019). A token that overlaps the span counts, so one may include part of a suffix (see `SpanScore`). With
+        `pieces="first"`, as in older code, each span is replaced by one mask, which is read for the first token of the
+        span; the others are NaN. `gaps` allows mask tokens in a text, which are kept. A call runs each distinct input
+        once, whatever the order of places.
 
-        Raises MethodError for a model without a mask token, DataError where a span has no token or shares one with a
+        Raises MethodError for a model without a mask token, DataError if a span has no token or shares one with a
         hidden span.
         """
         if pieces not in ("all", "first"):
@@ -67,25 +70,27 @@ class SpanScorer(Asker):
         self.gap_token()
         mask = mask_of(self.model)
         encoded = self.encode_places(places, gaps=gaps)
-        asked: list[tuple[str, tuple[int, ...], bool]] = []
+        pending: list[tuple[str, tuple[int, ...], bool]] = []
 
         def reads() -> Iterator[LogProbs]:
             for (text, span, hidden, where), encoding in encoded:
                 inside = (_covering if strict else touching)(encoding, text, span, where)
                 groups = [inside, *(_apart(encoding, text, inside, span, other, where) for other in hidden)]
                 reaches = any(beyond(text, encoding.spans[i], span) for i in inside)
-                asked.append((text, tuple(encoding.ids[encoding.at[i]] for i in inside), reaches))
+                pending.append((text, tuple(encoding.ids[encoding.at[i]] for i in inside), reaches))
                 yield _masked_read(encoding, groups, mask, one=one)
 
-        for answer, (text, tokens, reaches) in zip(self._answer_once(reads()), asked, strict=True):
+        for answer, (text, tokens, reaches) in zip(self._answer_once(reads()), pending, strict=True):
             values = np.full(len(tokens), np.nan)
             values[: len(answer)] = answer
             strings = tuple(self.model.tokenizer.strings(tokens))
             yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, tokens, reaches)
 
     def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
-        """Answer the reads, in order, running each distinct input once: the engine merges the reads of an input only
-        within a window. All distinct inputs are held in memory."""
+        """Answer the reads, in order, running each distinct input once across all windows of the engine.
+
+        All distinct inputs are held in memory.
+        """
         merged = merge(reads)
         self.counts.reads += len(merged.owner) - len(merged.inputs)
         distinct = (
@@ -102,20 +107,20 @@ def touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]
     touched = encoding.overlapping(text, *span)
     if not touched:
         raise no_token(text, span, where)
-    # Include the tokens between them: a piece that is only the space between two words is part of the span.
+    # Include the tokens in between: a token of white space between two words is part of the span.
     return list(range(touched[0], touched[-1] + 1))
 
 
 def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
-    """Return the numbers of the tokens of a span. Raises DataError unless they cover exactly it, white space aside."""
+    """Return the numbers of the tokens of a span. Raises DataError unless they match it, apart from white space."""
     start, end = span
     inside = touching(encoding, text, span, where)
     reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
     if text[reach[0] : reach[1]].strip() != text[start:end].strip():
         raise DataError(
-            f"'{text[start:end]}' is no whole number of tokens here, but part of '{text[reach[0] : reach[1]].strip()}'",
+            f"'{text[start:end]}' does not match whole tokens: it is part of '{text[reach[0] : reach[1]].strip()}'",
             where=where,
-            hint="set it apart by spaces, or choose another word",
+            hint="put spaces around it, or choose another word",
         )
     return inside
 
@@ -128,7 +133,7 @@ def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden:
         raise DataError(
             f"'{text[slice(*span)]}' and '{text[slice(*hidden)]}' share the token '{shared[0]}'",
             where=where,
-            hint="set them apart by spaces or words",
+            hint="separate them by a space or a word",
         )
     return tokens
 
@@ -140,8 +145,10 @@ def beyond(text: str, token: Span, span: Span) -> bool:
 
 
 def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
-    """Mask all tokens of all groups and read those of the first group. `one`: a single mask per group, and so a shorter
-    input."""
+    """Mask all tokens of all groups and read those of the first group.
+
+    With `one`, a group is replaced by a single mask, which shortens the input.
+    """
     at, ids = encoding.at, encoding.ids
     masked = {at[i] for group in groups for i in group}
     dropped = {at[i] for group in groups for i in group[1:]} if one else set()

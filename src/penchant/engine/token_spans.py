@@ -1,4 +1,4 @@
-"""The tokens of a word in an input, and the reasons why it cannot be read."""
+"""The tokens of a word in an encoded text, and the errors for words that cannot be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN = "unknown to the tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in an encoded text. `pieces` are its tokens, by number; `reason` says why it cannot be read, or is ""."""
+    """A word in an encoded text: `pieces` are its token numbers, `reason` is why it cannot be read, or ""."""
 
     text: str
     span: Span
@@ -44,29 +44,29 @@ class Word:
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Count layers from the embeddings, 0. Raises MethodError for no layers, or one that the model does not have."""
+    """Return layers counted from the embeddings, 0. Raises MethodError for no layers or an unknown one."""
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
-    hint = f"0 to {most}, or −1" if not pools else f"one of {', '.join(map(str, readable))}, or −1"
+    hint = f"choose 0 to {most}, or −1" if not pools else f"choose {', '.join(map(str, readable))} or −1"
     if not layers:
-        raise MethodError("no layers are given", where=model.name, hint=hint)
+        raise MethodError("no layers were given", where=model.name, hint=hint)
     for layer in layers:
         if not -most - 1 <= layer <= most:
             raise MethodError(f"there is no layer {layer}", where=model.name, hint=hint)
         if layer % (most + 1) not in readable:
-            told = f"layer {layer} has one vector for several tokens, so none belongs to a word"
-            raise MethodError(told, where=model.name, hint=hint)
+            message = f"layer {layer} has one vector for several tokens, so no word has a vector of its own"
+            raise MethodError(message, where=model.name, hint=hint)
     return tuple(layer % (most + 1) for layer in layers)
 
 
 def check_pooling(pooling: str) -> None:
-    """Raise MethodError unless `pooling` is a known way to pool the vectors of a word's pieces."""
+    """Raise MethodError unless `pooling` is a known way to pool the vectors of a word's tokens."""
     if pooling not in (known := ("mean", "first", "last")):
         raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
 
 
 def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
-    """Yield the words at the places, in order, streaming. A text is encoded once for neighbouring places."""
+    """Yield the words at the places, in order, streaming; a text is encoded once for neighbouring places."""
     special = frozenset(model.tokenizer.hf.all_special_ids)
     stream = iter(places)
     while part := list(islice(stream, 256)):
@@ -93,8 +93,10 @@ def _reason(
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Return whether a special token stands for something that the vocabulary lacks, rather than being written in the
-    text: GPT-2 uses one token for the unknown and for the end of a text."""
+    """Return whether a special token replaces an unknown character, rather than being written in the text.
+
+    The id alone does not show it: GPT-2 uses one token for unknown characters and for the end of a text.
+    """
     tokenizer = model.tokenizer
     written = text[slice(*encoding.spans[i])].strip()
     return encoding.tokens[i] == tokenizer.unknown_id and written != str(tokenizer.hf.unk_token)
@@ -108,8 +110,7 @@ def refusal(model: LanguageModel, word: Word) -> DataError:
         return no_token(word.text, word.span, word.place)
     if word.reason == UNKNOWN:
         return DataError(
-            f"'{word.text[slice(*word.span)]}' is or holds something unknown to the tokenizer, so the model never "
-            "sees it",
+            f"'{word.text[slice(*word.span)]}' is or contains text unknown to the tokenizer; the model does not see it",
             where=word.place,
             hint="change or remove the text, or use a model whose vocabulary covers it",
         )
@@ -124,7 +125,7 @@ def no_token(text: str, span: Span, place: str) -> DataError:
 def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
     """Return the error for a text longer than the model's context."""
     return DataError(
-        f"{len(encoding.ids)} tokens are more than the {model.max_tokens} {model.name} takes",
+        f"{len(encoding.ids)} tokens are more than the {model.max_tokens} that {model.name} can read",
         where=place,
         hint="shorten or remove it, or use a model with a longer context",
     )
@@ -147,11 +148,11 @@ def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
         return
     if model.kind == "causal":
         raise MethodError(
-            f"{model.name} is causal: its first position sees nothing of the text, so pooling cls says nothing",
+            f"{model.name} is causal: its first position does not see the text, so pooling cls has no use",
             hint="use last or mean",
         )
     (probe,) = model.tokenizer.encode(["a"])
     if probe.at[:1] == (0,):
         raise MethodError(
-            f"{model.name} puts nothing before the text, so there is no cls to read", hint="use mean or last"
+            f"{model.name} adds no token before the text, so there is no cls vector", hint="use mean or last"
         )

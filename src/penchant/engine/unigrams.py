@@ -1,4 +1,4 @@
-"""Frequencies of a model's tokens in a text: unigrams, whose probabilities SLOR takes off."""
+"""Unigrams: the frequencies of a model's tokens in a corpus, whose probabilities SLOR subtracts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from penchant.text_io import require_file
 KEY = "penchant-unigrams"
 """The key of the record in the metadata of a Parquet file of unigrams."""
 SMOOTHING = "add-one over the vocabulary without special tokens"
-_MADE = "count them with penchant corpus unigrams and this model"
+_REMEDY = "count them with penchant corpus unigrams and this model"
 
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """The frequencies of a tokenizer's tokens. `counts` are by token id, (ids,); special tokens have none.
+    """The frequencies of a tokenizer's tokens; `counts` (ids,) is indexed by token id and 0 for special tokens.
 
-    With N tokens counted and V entries in the `vocabulary`, special ones left out of both, P(token) = (count + 1) /
-    (N + V) (Laplace), so that all sum to 1.
+    With N tokens counted and V entries in the `vocabulary`, special ones left out of both, P(token) = (count + 1) / (N
+    + V) (Laplace), so that all sum to 1.
     """
 
     counts: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Unigrams:
 
     @property
     def total(self) -> int:
-        """N: the tokens that were counted."""
+        """N, the number of tokens counted."""
         return int(self.counts.sum())
 
     def logprobs(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
@@ -47,7 +47,7 @@ class Unigrams:
         return values
 
     def unseen(self, ids: Sequence[int]) -> int:
-        """Return how many of some tokens were never counted."""
+        """Return the number of tokens that were never counted."""
         return int((self.counts[np.asarray(ids, dtype=np.int64)] == 0).sum())
 
 
@@ -68,8 +68,10 @@ def is_unigrams(file: Path) -> bool:
 
 
 def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Read a table of unigrams (token, the id; piece, the vocabulary entry; count) for the tokenizer of a `model`.
-    Raises DataError naming file, line and field, also for a table of another tokenizer."""
+    """Read a table of unigrams (token id, piece, count) for the tokenizer of a `model`.
+
+    Raises DataError naming file, line and field, also for a table of another tokenizer.
+    """
     file = Path(path)
     require_file(file)
     record = _record(file)
@@ -86,20 +88,20 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
         if token >= len(counts):
             raise _of_another(f"there is no token {token} in the vocabulary of", model, file, row.line)
         if row.values["piece"] != piece:
-            told = f"token {token} is {row.values['piece']!r} here and {piece!r} in the vocabulary of"
-            raise _of_another(told, model, file, row.line)
+            message = f"token {token} is {row.values['piece']!r} here and {piece!r} in the vocabulary of"
+            raise _of_another(message, model, file, row.line)
         if taken[token] or token in special:
-            reason = "stands twice" if taken[token] else "is a special token, which is never scored"
+            reason = "appears twice" if taken[token] else "is a special token, which is never scored"
             raise DataError(f"token {token} {reason}", file=file, line=row.line, hint="leave the row out")
         taken[token] = True
         counts[token] = _whole(row, "count", file)
     if not counts.any():
-        raise DataError("nothing is counted in this table", file=file, hint=_MADE)
+        raise DataError("nothing is counted in this table", file=file, hint=_REMEDY)
     return Unigrams(counts, unigrams.vocabulary, file)
 
 
 def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Return the unigrams of a model's own tokenizer among some tables. Raises DataError where none or several are."""
+    """Return the one table of unigrams for the model's tokenizer. Raises DataError if none or several fit."""
     fit: list[Unigrams] = []
     refused: list[DataError] = []
     for path in paths:
@@ -110,24 +112,24 @@ def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Un
     if not fit:
         if len(refused) == 1:
             raise refused[0]
-        raise DataError(f"none of the {len(paths)} tables of unigrams is of the tokenizer of {model}", hint=_MADE)
+        raise DataError(f"none of the {len(paths)} tables of unigrams is for the tokenizer of {model}", hint=_REMEDY)
     if len(fit) > 1:
         raise DataError(
-            f"{len(fit)} tables of unigrams are of the tokenizer of {model}", file=fit[1].file, hint="name one"
+            f"{len(fit)} tables of unigrams are for the tokenizer of {model}", file=fit[1].file, hint="name one"
         )
     return fit[0]
 
 
 class OtherTokenizerError(DataError):
-    """A table is of another tokenizer."""
+    """A table of unigrams that belongs to another tokenizer."""
 
 
-def _of_another(told: str, model: str, file: Path, line: int | None = None) -> OtherTokenizerError:
-    return OtherTokenizerError(f"{told} {model}", file=file, line=line, hint=_MADE)
+def _of_another(message: str, model: str, file: Path, line: int | None = None) -> OtherTokenizerError:
+    return OtherTokenizerError(f"{message} {model}", file=file, line=line, hint=_REMEDY)
 
 
 def _record(file: Path) -> dict[str, Any] | None:
-    """Return the provenance of a table that penchant wrote; None for another table. Raises DataError."""
+    """Return the provenance of a table that penchant wrote, or None. Raises DataError if it is damaged."""
     import polars as pl
 
     try:
@@ -137,7 +139,7 @@ def _record(file: Path) -> dict[str, Any] | None:
     try:
         record = None if text is None else json.loads(text)
     except ValueError as error:
-        raise DataError("the record of the unigrams is damaged", file=file, hint=_MADE) from error
+        raise DataError("the record of the unigrams is damaged", file=file, hint=_REMEDY) from error
     return record if isinstance(record, dict) else None
 
 
@@ -146,6 +148,6 @@ def _whole(row: Row, field: str, file: Path) -> int:
     value = row.values.get(field)
     number = numeral(str(value))
     if not isinstance(number, int) or number < 0:
-        told = f"expected a whole number, found {shortened(value)}"
-        raise DataError(told, file=file, line=row.line, field=field)
+        message = f"expected a whole number, found {shortened(value)}"
+        raise DataError(message, file=file, line=row.line, field=field)
     return number

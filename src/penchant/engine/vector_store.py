@@ -1,4 +1,4 @@
-"""Contextual vectors kept on disk, so that no word in a sentence is sent through a model twice."""
+"""Store of contextual vectors on disk, so that each word in a sentence is computed only once."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
 FORMAT = 2
-"""The version of stored vectors; to be changed when newly computed ones would differ."""
+"""The version of stored vectors, raised when newly computed vectors would differ."""
 
 CHUNK = 2048
-"""Places in a part: an interruption loses no more than these."""
+"""The number of places in a part, which is the most that an interruption loses."""
 
 MOST = 1 << 16
-"""Places that `add` accepts at once; polars writes more as several record batches, which cannot be mapped as one."""
+"""The number of places that `add` accepts at once; polars splits larger tables, which cannot be mapped as one."""
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Name what vectors depend on: model, tokenizer, number format, layers and pooling."""
+    """Return a name for everything that vectors depend on: model, tokenizer, number format, layers and pooling."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
     read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
     return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
@@ -62,14 +62,14 @@ class VectorStore:
         self.space = space
         self.folder = Path(folder) / hashlib.blake2b(space.encode(), digest_size=8).hexdigest()
         self._parts: list[NDArray[np.float16]] = []
-        self._known: dict[str, str] = {}  # the file of each part, with what changes when it does
-        self._keys = np.empty(0, dtype="S16")  # sorted, each once
+        self._known: dict[str, str] = {}  # the file of each part and its stamp, which shows changes
+        self._keys = np.empty(0, dtype="S16")  # sorted, without duplicates
         self._rows = np.empty((0, 2), dtype=np.int32)  # the part of each key, and its row there
         self._check_meta({"format": FORMAT, "space": space})
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the distinct keys that are not in the store, in order, counting parts that other processes wrote."""
+        """Return the distinct keys not in the store, in order, after reading parts that other processes wrote."""
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]
@@ -90,7 +90,7 @@ class VectorStore:
         self._take([name])
 
     def fetch(self, keys: Sequence[bytes]) -> NDArray[np.float16]:
-        """Return the vectors (n, layers, d) of keys, which may repeat. Raises CacheError if one is not in the store."""
+        """Return the vectors (n, layers, d) of keys, which may repeat. Raises CacheError for a missing key."""
         positions = self._positions(_bytes(keys))
         if (positions < 0).any():
             raise CacheError(
@@ -122,7 +122,7 @@ class VectorStore:
         except (OSError, ValueError) as error:
             raise _broken(path, error) from error
         if stored != meta:
-            raise _broken(path, f"it is not of '{self.space}', format {FORMAT}")
+            raise _broken(path, f"it was not made for '{self.space}', format {FORMAT}")
 
     def _refresh(self) -> None:
         try:
@@ -154,7 +154,7 @@ class VectorStore:
             self._rows = np.insert(self._rows, at, np.concatenate(rows)[first][new], axis=0)
 
     def _positions(self, keys: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """Return the position of each key in the index, −1 for a key that is not there."""
+        """Return the position of each key in the index, −1 for a missing key."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -186,7 +186,7 @@ def _broken(path: Path, reason: object) -> CacheError:
     return CacheError(
         f"cannot be used as a store of vectors ({reason})",
         where=str(path),
-        hint="delete it; what it held is computed again",
+        hint="delete it; its vectors will be computed again",
     )
 
 
@@ -200,7 +200,7 @@ def _digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """How many distinct places were in the store already, and how many were computed."""
+    """The number of distinct places already in the store, and the number computed."""
 
     stored: int
     computed: int
@@ -215,14 +215,14 @@ def collect(
     pieces: Pooling = "mean",
     progress: Callable[[int], None] | None = None,
 ) -> Collected:
-    """Fill the store with the vectors of all places, computing only those it lacks (see `Scorer.word_vectors`).
+    """Fill the store with the vectors of all places, computing only the missing ones (see `Scorer.word_vectors`).
 
     `progress` is called with the number of places that need no run; the scorer's own progress reports the others.
     Raises DataError for a place that cannot be read, ModelError for a vector that float16 cannot hold.
     """
     if store.space != space(scorer.model, layers, pieces):
         raise CacheError(
-            f"the store is of {store.space}, not of {space(scorer.model, layers, pieces)}", where=str(store.folder)
+            f"the store is for {store.space}, not for {space(scorer.model, layers, pieces)}", where=str(store.folder)
         )
     total = 0
     distinct: dict[bytes, Place] = {}
@@ -240,7 +240,7 @@ def collect(
 
 
 def _chunks(places: list[Place]) -> Iterator[list[Place]]:
-    """Yield chunks of about `CHUNK` places, with those of a text in one chunk, so that it is run once."""
+    """Yield chunks of about `CHUNK` places, keeping those of one text together, so that it is run once."""
     chunk: list[Place] = []
     for _, of_text in groupby(sorted(places), key=itemgetter(0)):
         if len(chunk) >= CHUNK:
@@ -260,7 +260,7 @@ def _as_float16(vector: NDArray[np.float32], layers: tuple[int, ...], place: Pla
             text, (start, end), where = place
             value = before[~np.isfinite(after)][0]
             raise ModelError(
-                f"layer {layer} of '{text[start:end]}' holds {value:g}, which float16 cannot",
+                f"layer {layer} of '{text[start:end]}' has the value {value:g}, which float16 cannot hold",
                 where=where,
                 hint="leave that layer out",
             )

@@ -28,7 +28,7 @@ from penchant.plurals import counted
 
 
 class VectorReader(Asker):
-    """Reads the hidden vectors of texts."""
+    """Reader of the hidden vectors of texts."""
 
     def embed(
         self,
@@ -39,7 +39,9 @@ class VectorReader(Asker):
         pooling: Pooling = "mean",
     ) -> NDArray[np.float32]:
         """Return vectors (n, d) of the tokens that overlap a span of characters in each text (default: all of it).
-        Raises DataError when a span is no part of its text or touches no token."""
+
+        Raises DataError if a span lies outside its text or touches no token.
+        """
         check_pooling(pooling)
         layers = resolved_layers(self.model, (layer,))
         if spans is None:
@@ -69,9 +71,8 @@ class VectorReader(Asker):
         """Yield for each (text, place) its vectors (layers, d), in order, streaming.
 
         `mean` is over the text's own tokens, `mean-special` over the whole input; `cls` is the first position of the
-        input and `last` the text's last token. Layer 0 is the embeddings, −1 the last; all come from one pass.
-
-        Raises MethodError for a layer or pooling that the model does not have, DataError at a text it cannot read.
+        input and `last` the text's last token. Layer 0 is the embeddings, −1 the last; all come from one pass. Raises
+        MethodError for a layer or pooling that the model does not have, DataError at a text it cannot read.
         """
         layers = resolved_layers(self.model, layers)
         check_sentence_pooling(self.model, pooling)
@@ -87,10 +88,11 @@ class VectorReader(Asker):
         layers: tuple[int, ...] = (-1,),
         pieces: Pooling = "mean",
     ) -> Iterator[NDArray[np.float32]]:
-        """Yield for each (text, span, place) the vectors (layers, d) of the word in that span of characters, in order,
-        streaming. They are pooled over the pieces that overlap the span; neighbouring words of a text share a pass.
+        """Yield for each (text, span, place) the vectors (layers, d) of the word in that span of characters.
 
-        Raises MethodError for an unknown layer or pooling, DataError at a word that cannot be read (see `usable`).
+        The order is that of the places. Vectors are pooled over the tokens that overlap the span; neighbouring words of
+        a text share a pass. Raises MethodError for an unknown layer or pooling, DataError at a word that cannot be read
+        (see `usable`).
         """
         layers = resolved_layers(self.model, layers)
         check_pooling(pieces)
@@ -104,8 +106,11 @@ class VectorReader(Asker):
         return self._pooled(reads())
 
     def usable(self, places: Iterable[Place]) -> list[str]:
-        """Return for each place "" if `word_vectors` can read it, else the reason why not: "too long", "special token
-        in the text", "no token" or "unknown to the tokenizer". Unknown signs elsewhere in the text are allowed."""
+        """Return for each place the reason why `word_vectors` cannot read it, or "" if it can.
+
+        Reasons are "too long", "special token in the text", "no token" and "unknown to the tokenizer". Unknown
+        characters elsewhere in the text are allowed.
+        """
         return [word.reason for word in encoded_words(self.model, places)]
 
     def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:

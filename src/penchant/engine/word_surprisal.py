@@ -1,4 +1,4 @@
-"""Surprisal of words: what the pieces of a word add up to, corrected at its boundaries."""
+"""Surprisal of words: the sum over the tokens of a word, corrected at its boundaries."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 METHODS = ("lp", "pll", "pll-word-l2r")
-"""The methods that give each piece a log-probability of its own."""
+"""The methods that give each token a log-probability of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """A word in its text, from character `start`. `surprisal` is in nats, NaN where the model gives none: for a first
-    word without anything before it, and for words of which one token holds parts of several. `entropy` (nats) is that
-    of what the model expects in place of the first of its `pieces`."""
+    """The surprisal and entropy of a word that starts at character `start` of its text, with its number of tokens.
+
+    `surprisal` is in nats; it is NaN for a first word with nothing before it, and for words that share a token.
+    `entropy` (nats) is that of the model's prediction for the first of its `pieces`.
+    """
 
     word: str
     start: int
@@ -45,7 +47,7 @@ class WordScore:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text with its words, and the tokens of each, by number; `shared` words share a token with another."""
+    """A text with its words and the token numbers of each; `shared` words share a token with another."""
 
     text: str
     spans: Sequence[Span]
@@ -56,24 +58,24 @@ class _Text:
 
 
 class _Want(NamedTuple):
-    """What an answer's number is: of token `token`, "logprob", "entropy", or "boundary" before it."""
+    """The meaning of an answer's number: "logprob" or "entropy" of `token`, or "boundary" before it."""
 
     token: int
     what: Literal["logprob", "entropy", "boundary"]
 
 
 class WordScorer(Asker):
-    """Gives each word of a text its surprisal.
+    """Scorer of the surprisal of each word of a text.
 
-    Where a token carries the space before its word, the pieces of a word do not say where the word ends. With
-    B(c) = −log Σ P(t | c) over the tokens t before which a word has ended, S(w | c) = Σ s(piece) − B(c) + B(c w)
-    (Pimentel & Meister 2024; Oh & Schuler 2024). B before a first word that carries no mark is over the tokens without
-    one. Pieces are summed as they are between words that no white space parts, behind a token that ends in white space,
-    with tokenizers that mark no beginnings, and under masked models.
+    Where tokens carry the space before a word, the tokens of a word do not show where it ends. With B(c) = −log Σ P(t |
+    c) over the tokens t before which a word has ended, S(w | c) = Σ s(token) − B(c) + B(c w) (Pimentel & Meister 2024;
+    Oh & Schuler 2024). B before a first word that carries no mark is over the tokens without one. Tokens are summed
+    without correction between words not separated by white space, after a token that ends in white space, with
+    tokenizers that do not mark beginnings, and under masked models.
 
-    A text longer than the model takes is read through windows, `step` tokens apart, each a full input; `windowed`
-    counts such texts. Under a causal model a token is read in the first window that holds it; under a masked model in
-    the one whose middle is nearest to its word.
+    A text longer than the model's context is read in windows, `step` tokens apart, each a full input; `windowed` counts
+    such texts. Under a causal model a token is read in the first window that holds it; under a masked model in the one
+    whose middle is nearest to its word.
     """
 
     windowed = 0
@@ -87,59 +89,59 @@ class WordScorer(Asker):
     ) -> Iterator[list[WordScore]]:
         """Yield the scores of the words of each (text, spans of its words in order, place), streaming.
 
-        `stride`: how many tokens windows are apart for texts longer than the model takes (default: half of what it
-        takes). Raises MethodError for a method that does not fit, or a stride that is too long; DataError at a text
-        that cannot be read.
+        `stride` is the distance in tokens between windows of texts longer than the model's context (default: half of
+        it). Raises MethodError for a method that does not fit, or a stride that is too long; DataError at a text that
+        cannot be read.
         """
         how = method_for(method, self.model)
         if how.name not in METHODS:
-            raise MethodError(f"method '{how.name}' gives words no probability", hint="use pll or pll-word-l2r")
+            raise MethodError(f"method '{how.name}' gives no word probabilities", hint="use pll or pll-word-l2r")
         room = self._room()
         self.windowed, self.step = 0, room // 2 if stride is None else stride
         if not 1 <= self.step <= room:
             raise MethodError(
-                f"a stride of {self.step} tokens", hint=f"1 to {room}, what {self.model.name} takes at once"
+                f"a stride of {self.step} tokens is not possible with {self.model.name}", hint=f"choose 1 to {room}"
             )
-        asked: deque[tuple[_Text, list[list[_Want]]]] = deque()
+        pending: deque[tuple[_Text, list[list[_Want]]]] = deque()
 
         def reads() -> Iterator[Read]:
             for text in self._texts(texts):
                 self.windowed += len(text.encoding) > room
                 causal = self.model.kind == "causal"
                 of_text = list(self._in_order(text, room) if causal else self._by_masking(text, how, room))
-                asked.append((text, [wants for _, wants in of_text]))
+                pending.append((text, [wants for _, wants in of_text]))
                 yield from (read for read, _ in of_text)
 
         answers = self.engine.answer(reads())
         for first in answers:
-            text, wants = asked.popleft()
-            found = [first, *islice(answers, len(wants) - 1)]
-            yield self._of_words(text, wants, found)
+            text, wants = pending.popleft()
+            text_answers = [first, *islice(answers, len(wants) - 1)]
+            yield self._of_words(text, wants, text_answers)
 
     def checked(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> int:
-        """Count texts, which are all checked; no forward pass. Raises DataError at one that cannot be read."""
+        """Check all texts without a forward pass; return their number. Raises DataError at one that cannot be read."""
         return sum(1 for _ in self._texts(texts))
 
     @property
     def corrected(self) -> bool:
-        """Whether surprisals are corrected at the boundaries of words."""
+        """True if surprisals are corrected at the boundaries of words."""
         return self.model.kind == "causal" and self.model.tokenizer.word_mark is not None
 
     def _room(self) -> int:
-        """Return how many tokens of a text the model takes at once."""
+        """Return the number of tokens of a text that the model takes at once."""
         (sample,) = self.model.tokenizer.encode(["a"])
         return self.model.max_tokens - (len(sample.ids) - len(sample.at))
 
     def _texts(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> Iterator[_Text]:
-        read, asked = tee(texts)
+        read, places = tee(texts)
         encoded = self.encode(((text, where) for text, _, where in read), long=True)
-        for (_, _, encoding), (text, spans, where) in zip(encoded, asked, strict=True):
+        for (_, _, encoding), (text, spans, where) in zip(encoded, places, strict=True):
             if not spans:
                 raise DataError("the text has no words", where=where, hint="remove the empty line or item")
             yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
     def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a causal model, one a window: at the position before each token, what is asked there."""
+        """Yield the reads of a causal model, one per window, with the wants at the position before each token."""
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
         before = self._before(text)
@@ -151,33 +153,33 @@ class WordScorer(Asker):
             wants = [want for place in range(read_to + 1, end + 1) for want in before.get(place, ())]
             if wants:
                 at = tuple(len(head) - 1 + want.token - start for want, _ in wants)
-                ids = (*head, *tokens[start:end])[: max(at) + 1]  # what follows the last place that is read is no input
-                read = LogProbs(ids, at, tuple(asked for _, asked in wants), weight=(end - read_to) / (n - first))
+                ids = (*head, *tokens[start:end])[: max(at) + 1]  # the input ends at the last position that is read
+                read = LogProbs(ids, at, tuple(token for _, token in wants), weight=(end - read_to) / (n - first))
                 yield read, [want for want, _ in wants]
             read_to = end
             if end == n:
                 break
 
     def _before(self, text: _Text) -> dict[int, list[tuple[_Want, int]]]:
-        """Return what is asked of the place before each token, and at the end of the text."""
+        """Return the wants at the position before each token, and at the end of the text."""
         tokens = text.encoding.tokens
-        found = {place: [(_Want(place, "logprob"), token)] for place, token in enumerate(tokens)}
+        wants = {place: [(_Want(place, "logprob"), token)] for place, token in enumerate(tokens)}
         for word, pieces in enumerate(text.pieces):
             first, behind = pieces.start, pieces.stop
-            found[first].append((_Want(first, "entropy"), EXPECTED))
+            wants[first].append((_Want(first, "entropy"), EXPECTED))
             if not self.corrected:
                 continue
             if tokens[first] in self._ends:
                 if not self._ended_before(tokens, first):
-                    found[first].append((_Want(first, "boundary"), WORD_ENDS))
+                    wants[first].append((_Want(first, "boundary"), WORD_ENDS))
             elif not word:
-                found[first].append((_Want(first, "boundary"), WORD_GOES_ON))
+                wants[first].append((_Want(first, "boundary"), WORD_GOES_ON))
             if word == len(text.pieces) - 1 and not self._ended_before(tokens, behind):
-                found.setdefault(behind, []).append((_Want(behind, "boundary"), WORD_ENDS))
-        return found
+                wants.setdefault(behind, []).append((_Want(behind, "boundary"), WORD_ENDS))
+        return wants
 
     def _ended_before(self, tokens: Sequence[int], place: int) -> bool:
-        """Return whether the token before a place has ended its word itself."""
+        """Return whether the token before a place ends its word itself."""
         return place > 0 and tokens[place - 1] in self.model.tokenizer.ended_inside
 
     @cached_property
@@ -185,7 +187,7 @@ class WordScorer(Asker):
         return frozenset(self.model.tokenizer.words_end.tolist())
 
     def _by_masking(self, text: _Text, how: Method, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a masked model, one a token, in the window whose middle is nearest to its word."""
+        """Yield the reads of a masked model, one per token, in the window whose middle is nearest to its word."""
         n = len(text.encoding)
         starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]
         middles = np.array(starts) + room / 2
@@ -196,7 +198,7 @@ class WordScorer(Asker):
             if not window <= pieces.start <= pieces.stop <= window + room:
                 word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
                 raise DataError(
-                    f"'{word}' has more tokens than {self.model.name} takes", where=text.where, hint="leave it out"
+                    f"'{word}' has more tokens than {self.model.name} can read", where=text.where, hint="leave it out"
                 )
             parts.setdefault(window, []).extend(pieces)
         for start, chosen in parts.items():
@@ -219,7 +221,7 @@ class WordScorer(Asker):
         for of_read, answer in zip(wants, answers, strict=True):
             for want, value in zip(of_read, answer.tolist(), strict=True):
                 numbers[want.what][want.token] = value
-        # A boundary that nobody asked for is none: the pieces stand as they are.
+        # A boundary without a want is 0: no correction.
         boundary = np.nan_to_num(numbers["boundary"])
         scores = []
         for word, (span, pieces) in enumerate(zip(text.spans, text.pieces, strict=True)):
@@ -233,24 +235,26 @@ class WordScorer(Asker):
 
 
 def white_space_words(text: str) -> list[Span]:
-    """Return the spans of the words of a text: what stands between white space."""
-    return [(found.start(), found.end()) for found in _WORD.finditer(text)]
+    """Return the spans of the words of a text, which are separated by white space."""
+    return [(match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
 def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
-    """Return the spans of given words in a text, which they must spell in order, white space aside. Raises
-    DataError."""
+    """Return the spans of the listed words in a text.
+
+    Raises DataError unless the words spell the text in order, apart from white space.
+    """
     spans, at = [], 0
     for word in words:
         while at < len(text) and text[at].isspace():
             at += 1
         if not text.startswith(word, at) or not word:
             there = text[at : at + 20]
-            raise DataError(f"the word '{word}' is not what follows in the text, '{there}'", where=where)
+            raise DataError(f"expected the word '{word}', but the text goes on with '{there}'", where=where)
         spans.append((at, at + len(word)))
         at += len(word)
     if text[at:].strip():
-        raise DataError(f"the words end before the text does, at '{text[at : at + 20].strip()}'", where=where)
+        raise DataError(f"the list of words ends before the text, at '{text[at : at + 20].strip()}'", where=where)
     return spans
 
 
@@ -282,7 +286,7 @@ def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) ->
     for number, first in enumerate(firsts):
         if first is None:
             missing = text[slice(*spans[number])]
-            raise DataError(f"the tokenizer gives '{missing}' no token", where=where, hint="remove the word")
+            raise DataError(f"the tokenizer produces no token for '{missing}'", where=where, hint="remove the word")
     starts = [first for first in firsts if first is not None]
     # White space at the end of the text belongs to no word.
     ends = [*starts[1:], len(encoding) if waiting is None else waiting]
@@ -305,13 +309,13 @@ def words_frame(
     method: str,
     bits: bool = False,
 ) -> pl.DataFrame:
-    """Make a table of one row a word (see `surprisal`); the lines of a text are its sentences."""
+    """Make a table of one row per word (see `surprisal`); the lines of a text are its sentences."""
     import polars as pl
 
     unit = np.log(2) if bits else 1.0
     rows: list[tuple[Any, ...]] = []
     for (name, text), words in zip(texts, scores, strict=True):
-        breaks = [found.end() for found in _LINE.finditer(text)]
+        breaks = [match.end() for match in _LINE.finditer(text)]
         sentence = index = 0
         line = -1
         for word in words:
@@ -331,5 +335,5 @@ def words_frame(
         "offset": pl.Int64,
     }
     table = pl.DataFrame(rows, schema=columns, orient="row")
-    recipe = {"model": model, "method": method, "unit": "bits" if bits else "nats"}
-    return table.with_columns(pl.lit(told, pl.String).alias(column) for column, told in recipe.items())
+    constants = {"model": model, "method": method, "unit": "bits" if bits else "nats"}
+    return table.with_columns(pl.lit(value, pl.String).alias(column) for column, value in constants.items())

@@ -1,4 +1,4 @@
-"""Dependence of a model's answers on the rows and the padding beside a text, and on what is behind a token."""
+"""Tests of whether a model's answers change with the rest of a batch, with padding or with later tokens."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from penchant.models.network import Network
 
 _SHORTER = (8, 5)
-"""The tokens in the other rows of a proof."""
+"""The number of tokens in the other rows of a trial."""
 
 
 class Trial:
-    """The answers of a network to a few rows, alone and in company: logits where it `scores`, and all hidden states.
+    """The answers of a network to a few rows, alone and in a batch: logits if it `scores`, and all hidden states.
 
-    Some encoders mix neighbouring positions whatever the attention mask says (MobileBERT, ConvBERT, FNet, YOSO), and
-    some classes that are loaded as causal read what follows (XLNet, a BERT without `is_decoder`). No configuration says
-    so.
+    Some encoders mix neighbouring positions whatever the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some
+    classes that are loaded as causal read later tokens (XLNet, a BERT without `is_decoder`). Their configurations do
+    not show it.
     """
 
     def __init__(self, network: Network, scores: bool) -> None:
         self.network, self.scores = network, scores
         positions = int(getattr(network.config, "max_position_embeddings", None) or 0) - 2
-        most = positions if positions > 1 else SAMPLE  # some have no limit, which they call 0 or -1
+        most = positions if positions > 1 else SAMPLE  # 0 and -1 mean that there is no limit
         self.lengths = np.array([min(each, most) for each in (SAMPLE, *_SHORTER)])
         self.tokens = sample_tokens(network.config, len(self.lengths), int(self.lengths[0]))
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The positions that each layer has for the longest row, 0 the embeddings."""
+        """The number of positions in each layer for the longest row, 0 the embeddings."""
         return tuple(states.shape[1] for states in self._alone[0][1:])
 
     @property
@@ -45,7 +45,7 @@ class Trial:
         return int(self._alone[0][0].shape[-1]) if self.scores else 0
 
     def batching(self) -> Batching:
-        """Prove what a row may have beside it."""
+        """Return the kind of rows that may share a batch with a row without changing its answer."""
         if not self._agree(self._run(self.tokens[:1], self.lengths[:1]), [0]):
             return "unstable"
         if self._agree(self._run(self.tokens, self.lengths), [0, 1, 2]):
@@ -55,7 +55,7 @@ class Trial:
         return "equal-length" if self._agree(self._run(same, self.lengths[[0, 0, 0]]), [0]) else "single"
 
     def looks_ahead(self) -> bool:
-        """Prove whether logits change with the tokens behind them."""
+        """Return whether logits change with the tokens after them."""
         other, length = self.tokens[:1].copy(), int(self.lengths[0])
         other[0, -1] = self.tokens[0, 0] if self.tokens[0, 0] != other[0, -1] else self.tokens[0, 1]
         changed = _finite(self._run(other, self.lengths[:1])[0][0, : length - 1])
@@ -63,12 +63,12 @@ class Trial:
 
     @cached_property
     def _alone(self) -> list[list[Tensor]]:
-        """For each row alone: its logits (of no width without a head), then the states of each layer."""
+        """For each row run alone: its logits (of width 0 without a head), then the states of each layer."""
         rows = zip(self.tokens, self.lengths, strict=True)
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Return whether rows are answered as they are alone. A layer that pools positions has fewer of them."""
+        """Return whether rows get the same answers as alone; a layer that pools positions has fewer of them."""
         for row in rows:
             for among, alone in zip(answers, self._alone[row], strict=True):
                 ours, own = _finite(among[row, : alone.shape[1]]), _finite(alone[0])
@@ -77,8 +77,10 @@ class Trial:
         return True
 
     def _same(self, ours: Tensor, own: Tensor) -> bool:
-        """Return whether answers (positions, d) are equal at each position; in a 16-bit format, where one position may
-        be off by much, over all of them."""
+        """Return whether answers (positions, d) are equal at each position.
+
+        In a 16-bit format, in which a single position may be far off, they are compared over all positions.
+        """
         if not own.numel():
             return True
         if torch.finfo(self.network.dtype).bits == 16:
@@ -96,7 +98,7 @@ class Trial:
 
 
 def _finite(answers: Tensor) -> Tensor:
-    """Return answers in float32, with 0 for what is no number: a damaged word is reported where somebody reads it."""
+    """Return answers in float32 with 0 for NaN and infinity; a damaged embedding is reported when it is read."""
     return torch.nan_to_num(answers.float(), 0.0, 0.0, 0.0)
 
 

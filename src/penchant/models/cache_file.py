@@ -1,4 +1,4 @@
-"""The SQLite file that answers and hashes are kept in: where it is, whether it may be used, and waiting for it."""
+"""The SQLite file of cached answers and hashes: its path, checks before use, and waiting for other processes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from penchant.files import head
 
 T = TypeVar("T")
 PATIENCE = 5
-"""Seconds to wait for a file that another process holds before that is said."""
+"""Seconds to wait for a file that another process has locked before a warning."""
 _TURNS = 24
-"""The times that they are waited for, two minutes in all."""
+"""The number of such waits, two minutes in all."""
 TABLES = {
     "answers": ["key", "wants", "answer", "checksum"],
     "files": ["path", "stamp", "sha256", "checksum"],
@@ -30,7 +30,7 @@ _MENDS = {
     sqlite3.SQLITE_CANTOPEN: _ELSEWHERE,
     sqlite3.SQLITE_PERM: _ELSEWHERE,
     sqlite3.SQLITE_FULL: f"free some space, or {_ELSEWHERE}",
-    sqlite3.SQLITE_BUSY: f"end the process that holds it, or {_ELSEWHERE}",
+    sqlite3.SQLITE_BUSY: f"end the process that has locked it, or {_ELSEWHERE}",
 }
 
 
@@ -44,7 +44,7 @@ def default_path() -> Path:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Open the file, which is made where there is none. Raises sqlite3.Error and OSError."""
+    """Open the file, creating it if necessary. Raises sqlite3.Error and OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     patiently(path, lambda: db.execute("PRAGMA journal_mode=WAL"))
@@ -52,7 +52,10 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def patiently(path: Path, act: Callable[[], T]) -> T:
-    """Do what waits for the file, for two minutes; warn after the first five seconds. Raises sqlite3.Error."""
+    """Call a function, retrying while the file is locked, for two minutes; warn after five seconds.
+
+    Raises sqlite3.Error.
+    """
     for turn in range(_TURNS - 1):
         try:
             return act()
@@ -60,12 +63,12 @@ def patiently(path: Path, act: Callable[[], T]) -> T:
             if _code(error) != sqlite3.SQLITE_BUSY:
                 raise
             if not turn:
-                warnings.warn(f"{path}: waiting for another process that holds it", CacheWarning, stacklevel=3)
+                warnings.warn(f"{path}: waiting for another process that has locked it", CacheWarning, stacklevel=3)
     return act()
 
 
 def unusable(path: Path, reason: object) -> CacheError:
-    """Return the error for a file that cannot be used, with what mends it."""
+    """Return the error for a file that cannot be used, with advice."""
     code = _code(reason) if isinstance(reason, sqlite3.Error) else -1
     mend = _ELSEWHERE if isinstance(reason, OSError) else _MENDS.get(code, f"delete the file, or {_ELSEWHERE}")
     return CacheError(f"cannot be used as a cache of answers ({reason})", where=str(path), hint=mend)
@@ -77,7 +80,7 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def foreign(path: Path) -> str | sqlite3.Error:
-    """Return why a file that exists is no cache of penchant's; "" if it may be used. It is not changed.
+    """Return why an existing file is not a cache of penchant's, or "" if it may be used; the file is not changed.
 
     SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
     """
@@ -86,7 +89,7 @@ def foreign(path: Path) -> str | sqlite3.Error:
             return "it is a directory, a device or a pipe"
         start = head(path, 16)
     except OSError:
-        return ""  # what is wrong shows when it is opened
+        return ""  # opening the file will raise the error
     if not start:
         return ""
     if start != b"SQLite format 3\0":

@@ -1,4 +1,4 @@
-"""What a checkpoint says of itself without its weights: its configuration, its tokenizer, and the kind it claims."""
+"""The description of a checkpoint without its weights: its configuration and the kind of model it claims to be."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ ModelKind = Literal["masked", "causal", "encoder"]
 
 
 def read_config(source: Source, options: dict[str, Any]) -> Any:
-    """Return the configuration of the checkpoint. Raises ModelError for an encoder-decoder, and for one whose code is
-    to be run and is not its own."""
+    """Return the configuration of the checkpoint.
+
+    Raises ModelError for an encoder-decoder, and for a checkpoint whose code is to be run and comes from elsewhere.
+    """
     from transformers import AutoConfig
 
     if options["trust_remote_code"] and (elsewhere := code_elsewhere(Path(source.target))):
         raise ModelError(
-            f"its code comes from another repository, {elsewhere}, whose version nothing here pins",
+            f"its code comes from another repository, {elsewhere}, whose version is not pinned",
             where=source.given,
             hint="copy that code into the model's directory and correct auto_map",
         )
@@ -36,7 +38,7 @@ def read_config(source: Source, options: dict[str, Any]) -> Any:
         raise ModelError(f"cannot be loaded: {first_line(error)}", where=source.given) from error
     if getattr(config, "is_encoder_decoder", False):
         raise ModelError(
-            f"'{config.model_type}' is an encoder-decoder, which no instrument here supports",
+            f"'{config.model_type}' is an encoder-decoder, which penchant does not support",
             where=source.given,
             hint="use a masked or a causal language model",
         )
@@ -51,8 +53,10 @@ def heads() -> dict[ModelKind, Any]:
 
 
 def claimed_kind(config: Any) -> tuple[ModelKind, bool]:
-    """Return the kind of model that the configuration names, masked before causal if it names neither, and whether it
-    names it. Where it does not, only the weights can tell whether the head is among them."""
+    """Return the kind of a model according to its configuration, and whether the configuration names it.
+
+    A kind that is not named is masked if possible, else causal; only the weights show whether the head is among them.
+    """
     named = " ".join(getattr(config, "architectures", None) or [])
     remote = getattr(config, "auto_map", None) or {}
     masked = type(config) in heads()["masked"]._model_mapping or "AutoModelForMaskedLM" in remote
@@ -71,13 +75,13 @@ def first_token(tokenizer: Any) -> int | None:
 
 @contextlib.contextmanager
 def told(source: Source) -> Iterator[None]:
-    """Turn whatever a checkpoint's settings make its code raise into a ModelError, such as a size that is negative."""
+    """Turn any error caused by a checkpoint's settings, such as a negative size, into a ModelError."""
     try:
         yield
     except (PenchantError, MemoryError):
         raise
     except Exception as error:
-        hint = "look at its config.json and tokenizer_config.json"
+        hint = "check its config.json and tokenizer_config.json"
         raise ModelError(f"the model cannot be used: {first_line(error)}", where=source.given, hint=hint) from error
 
 
@@ -89,22 +93,23 @@ class Heard(logging.Handler):
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message of a record."""
         self.messages.append(record.getMessage())
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The first line of each warning about weights, tokens or attention, once; not the report on weights."""
+        """The distinct first lines of the warnings about weights, tokens or attention, without the load report."""
         first = (message.strip().partition("\n")[0] for message in self.messages if "LOAD REPORT" not in message)
         concerning = (line for line in first if _CONCERNING.search(line))
         return tuple(dict.fromkeys(_OLD_SPLIT if "incorrect regex pattern" in line else line for line in concerning))
 
 
 _OLD_SPLIT = (
-    "its tokenizer may divide words otherwise than in training (Mistral's split before transformers 5): "
+    "its tokenizer may split words differently than in training (Mistral's split before transformers 5): "
     "use the checkpoint's current tokenizer.json"
 )
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
-"""What a warning says that may be about the numbers."""
+"""Words in a warning that may concern the numbers."""
 
 
 _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")
@@ -112,7 +117,7 @@ _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")
 
 @contextlib.contextmanager
 def quiet() -> Iterator[Heard]:
-    """Silence the progress bars, reports and warnings of loading, and keep the warnings."""
+    """Silence the progress bars, reports and warnings of loading; collect the warnings."""
     from transformers.utils import logging as hf_logging
 
     heard, loggers = Heard(), [logging.getLogger(name) for name in _LOADERS]
@@ -121,7 +126,7 @@ def quiet() -> Iterator[Heard]:
     for each in loggers:
         each.handlers, each.propagate = [heard], False
         each.setLevel(logging.WARNING)
-    hf_logging.warning_once.cache_clear()  # it is said once a process, whatever the model
+    hf_logging.warning_once.cache_clear()  # otherwise only the first model of a process would warn
     hf_logging.disable_progress_bar()
     show, stream = warnings.showwarning, sys.stderr
 
@@ -129,9 +134,9 @@ def quiet() -> Iterator[Heard]:
         with contextlib.redirect_stderr(stream) if issubclass(category, CacheWarning) else contextlib.nullcontext():
             show(message, category, *place)
 
-    warnings.showwarning = own  # type: ignore[assignment]  # a wait for the cache is no warning of loading
+    warnings.showwarning = own  # type: ignore[assignment]  # warnings about the cache are still shown
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
+        with contextlib.redirect_stderr(io.StringIO()):  # some progress bars cannot be switched off
             yield heard
     finally:
         warnings.showwarning = show
@@ -143,19 +148,18 @@ def quiet() -> Iterator[Heard]:
 
 
 def quantization(config: Any) -> str:
-    """Return how the weights of a model are quantized, such as "int8-torchao", "int4-gptq" or "fp8"; "" where they are
-    not."""
-    said = getattr(config, "quantization_config", None)
-    if not said:
+    """Return the quantization of a model's weights, such as "int8-torchao", "int4-gptq" or "fp8", or ""."""
+    config_entry = getattr(config, "quantization_config", None)
+    if not config_entry:
         return ""
-    settings: Mapping[str, Any] = said if isinstance(said, Mapping) else said.to_dict()
+    settings: Mapping[str, Any] = config_entry if isinstance(config_entry, Mapping) else config_entry.to_dict()
     method = settings.get("quant_method") or "unnamed"
     label = f"{_bits(settings)}-{getattr(method, 'value', method)}".strip("-").lower()
     return re.sub(r"[^a-z0-9._-]+", "-", label)
 
 
 def _bits(settings: Mapping[str, Any]) -> str:
-    """Return the type of the weights, and of the activations where they are quantized; "" where the method says it."""
+    """Return the type of the weights, and of quantized activations; "" if the method implies it."""
     if settings.get("load_in_8bit"):
         return "int8"
     if settings.get("load_in_4bit"):
@@ -179,7 +183,7 @@ def _group(group: Mapping[str, Any]) -> str:
 
 
 def _torchao(kind: Any) -> str:
-    """Return a type of torchao by its class or its name: "int8" where only weights are quantized, else all of it."""
+    """Return a short name for a class of torchao: "int8" if only weights are quantized, else all its words."""
     while isinstance(kind, Mapping):
         kind = kind.get("_type") or kind.get("default") or ""
     name = str(kind).removesuffix("Config")

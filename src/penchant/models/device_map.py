@@ -1,4 +1,4 @@
-"""Placement of the weights of a model: to one device, or spread over the cards of this machine."""
+"""Placement of a model's weights: on one device, or spread over the GPUs of this machine."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     import torch
 
 AUTO = ("auto", "auto+cpu")
-"""Devices that stand for the cards there are: alone, and with the CPU for what does not fit."""
+"""Device names for all GPUs: alone, or with the CPU for the layers that do not fit."""
 
 SHARE = 0.9
-"""Of a card's free memory, the part that weights may take; the rest is for what is computed."""
+"""The share of a GPU's free memory that weights may take; computation needs the rest."""
 
 
 class Placing:
-    """The place that a user named for a model, or the first card where none was named and there is one.
+    """The device that a user named for a model, by default the first GPU, or the CPU if there is none.
 
-    `auto` spreads a model over the cards, layer after layer, and `auto+cpu` leaves on the CPU what they have no room
-    for; nothing goes to the disk. `home` is the one device of a model that is not spread. Raises ModelError for a
-    device that cannot be used, and MethodError where spreading needs a package that is missing.
+    `auto` spreads a model over the GPUs, layer after layer; `auto+cpu` also leaves layers on the CPU that do not fit.
+    Nothing goes to the disk. `home` is the device of a model that is not spread, else None. Raises ModelError for a
+    device that cannot be used, MethodError if spreading needs a missing package.
     """
 
     def __init__(self, device: str | None, dtype: str) -> None:
@@ -39,8 +39,10 @@ class Placing:
             raise missing_package("accelerate", "cards", error) from error
 
     def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what `loader.from_pretrained` must be told for the weights to be read to their places: nothing for the
-        CPU. `given` has its other options. Raises ModelError for a model that is too large."""
+        """Return the arguments of `loader.from_pretrained` that place the weights: none for the CPU.
+
+        `given` are its other arguments. Raises ModelError for a model that is too large.
+        """
         if self.home is not None:
             return {} if self.home.type == "cpu" or _without_accelerate() else {"device_map": {"": self.home}}
         free = {card: int(SHARE * room) for card, room in cards().items()}
@@ -49,8 +51,10 @@ class Placing:
         return {"device_map": spread(loader, config, free, self.dtype, with_cpu=self.with_cpu, given=given)}
 
     def put(self, model: Any) -> Any:
-        """Put the model on its device, if that is one. Raises ModelError where a part of one that was spread is where
-        it should not be."""
+        """Return the model, moved to its device if it is not spread.
+
+        Raises ModelError if a part of a spread model is on the disk, or on the CPU without permission.
+        """
         if self.home is not None:
             return model if model.device == self.home else model.to(self.home)
         places = {str(place) for place in (getattr(model, "hf_device_map", None) or {}).values()}
@@ -60,18 +64,18 @@ class Placing:
 
     @contextmanager
     def tried(self, where: str) -> Iterator[None]:
-        """Run a model for the first time. Raises ModelError for one that is spread and does not run so."""
+        """Run a model for the first time. Raises ModelError for a spread model that does not run."""
         try:
             yield
         except (RuntimeError, NotImplementedError) as error:
             if not self.spreads:
                 raise
-            told = f"does not run in parts: {first_line(error)}"
-            raise ModelError(told, where=where, hint="use one device") from error
+            message = f"does not run in parts: {first_line(error)}"
+            raise ModelError(message, where=where, hint="use one device") from error
 
 
 def cards() -> dict[int | str, int]:
-    """Return the bytes that are free on each card of CUDA (or ROCm), by its number."""
+    """Return the free bytes on each GPU (CUDA or ROCm), by its number."""
     import torch
 
     return {card: torch.cuda.mem_get_info(card)[0] for card in range(torch.cuda.device_count())}
@@ -86,8 +90,10 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """Return the place of every part of a model: the cards with these `free` bytes, about evenly, and the CPU if
-    allowed. No weights are read. Raises ModelError for a model that has no room."""
+    """Return the device of every part of a model: GPUs with these `free` bytes, evenly, and the CPU if allowed.
+
+    No weights are read. Raises ModelError for a model that is too large.
+    """
     import torch
     from accelerate import infer_auto_device_map
     from accelerate.utils import get_balanced_memory, get_max_memory
@@ -99,7 +105,7 @@ def spread(
     whole = list(model._no_split_modules or [])
     balanced = get_balanced_memory(model, max_memory=dict(free), no_split_module_classes=whole)
     memory = {"cpu": int(SHARE * get_max_memory()["cpu"])} if with_cpu else {}
-    for room in (balanced, free):  # parts of equal size may leave gaps; then the cards are filled one after another
+    for room in (balanced, free):  # if balanced parts leave gaps, fill the GPUs one after another
         places: dict[str, int | str] = infer_auto_device_map(
             model, max_memory={**room, **memory}, no_split_module_classes=whole
         )
@@ -109,12 +115,12 @@ def spread(
 
 
 def first_device(model: Any) -> torch.device:
-    """Return the device that the inputs of a model go to: that of its embeddings, wherever their weights are kept."""
+    """Return the device that the inputs of a model go to: that of its embeddings, wherever their weights are."""
     import torch
 
     embeddings = model.get_input_embeddings()
     hook = getattr(embeddings, "_hf_hook", None)
-    # a hook may name a card by its number alone
+    # A hook may name a GPU by its number alone.
     return torch.device(embeddings.weight.device if hook is None else hook.execution_device)
 
 
@@ -129,7 +135,7 @@ def _usable(name: str, dtype: str) -> Any:
     import torch
 
     try:
-        # `meta`, and devices without their library, take a model and compute nothing; some devices know no float64
+        # `meta`, and devices without their library, accept a model but cannot compute; some devices lack float64.
         torch.ones(1, device=name, dtype=getattr(torch, dtype)).item()
         device = torch.device(name)
     except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
@@ -139,16 +145,16 @@ def _usable(name: str, dtype: str) -> Any:
 
 
 def _too_large(size: int, free: int, dtype: str, *, with_cpu: bool, cards: int = 0) -> ModelError:
-    there = f"the {counted(cards, 'cards')}" if cards else "the cards"
+    there = f"the {counted(cards, 'GPUs')}" if cards else "the GPUs"
     where = f"{there} and the memory of this machine" if with_cpu else there
     return ModelError(
-        f"needs {size / 1e9:.3g} GB for its weights in {dtype}, and {where} have room for {free / 1e9:.3g} GB",
-        hint="use bfloat16, more cards or a smaller model" + ("" if with_cpu else ", or auto+cpu, which is slow"),
+        f"needs {size / 1e9:.3g} GB for its weights in {dtype}, but {where} have room for {free / 1e9:.3g} GB",
+        hint="use bfloat16, more GPUs or a smaller model" + ("" if with_cpu else ", or auto+cpu, which is slow"),
     )
 
 
 def _without_accelerate() -> ImportError | None:
-    """Return why the package cannot be imported; None where it can."""
+    """Return the error of importing accelerate, or None if it is installed."""
     try:
         import accelerate  # noqa: F401
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Hashes of files, remembered in the cache of answers, and files that are watched while a model is in use."""
+"""Hashes of files, remembered in the answer cache, and the watch on a model's files while it is in use."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from penchant.files import sha256_file
 from penchant.models.cache_file import connected, foreign, patiently, unusable
 
 _FRESH = 2_000_000_000
-"""Nanoseconds within which a file that was written to may be again without its time of change showing it."""
+"""Nanoseconds after a write within which another write may not change the time stamp."""
 _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
 class Digests:
-    """SHA-256 of files, from the SQLite file `path` where size, times and inode have not changed (None: never
-    remembered). `forced` reads every file, and remembers what it finds. An `optional` memory that cannot be used is
-    not."""
+    """SHA-256 hashes of files, remembered in the SQLite file `path` (None: not remembered).
+
+    A remembered hash holds while size, times and inode of the file stay the same. `forced` reads every file and updates
+    the memory. An `optional` memory is ignored if it cannot be used.
+    """
 
     def __init__(self, path: Path | None, *, forced: bool = False, optional: bool = False) -> None:
         self.path = path
@@ -31,8 +33,10 @@ class Digests:
         self.optional = optional
 
     def sha256(self, file: Path) -> str:
-        """Return the SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read, CacheError
-        when the memory cannot."""
+        """Return the SHA-256 of a file's bytes, in hexadecimal.
+
+        Raises DataError if the file cannot be read, CacheError if the memory cannot.
+        """
         other = foreign(self.path) if self.path is not None else ""
         if self.path is None or (other and self.optional):
             return sha256_file(file)
@@ -62,21 +66,21 @@ class Digests:
         return str(row[1])
 
     def proved(self, fingerprint: str, stamp: str) -> str | None:
-        """Return what was remembered of a model under circumstances, such as versions, that `stamp` names."""
+        """Return the proofs remembered for a model under the circumstances, such as versions, in `stamp`, or None."""
         if self.path is None or self.forced or foreign(self.path):
             return None
         return self._known(f"proofs of {fingerprint}", stamp)
 
     def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
-        """Remember something of a model. Raises CacheError."""
+        """Remember the proofs of a model. Raises CacheError."""
         self._remember(f"proofs of {fingerprint}", stamp, proofs)
 
     def stated(self, file: str) -> str:
-        """Return the hash that the hub stated of a file of a commit; "" where it is not remembered."""
+        """Return the remembered hash that the hub stated for a file of a commit, or ""."""
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
-        """Remember it. Raises CacheError."""
+        """Remember the hash that the hub stated for a file. Raises CacheError."""
         self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
@@ -99,9 +103,9 @@ class Digests:
 
 @dataclass(slots=True)
 class WatchedFiles:
-    """The files of a model, with what `stamp` gave of each before it was read.
+    """The files of a model, with the `stamp` that each had before it was read.
 
-    `intact` hashes them anew; it is asked only where a size, a time or an inode has changed.
+    `intact` hashes them anew; it is called only if a size, a time or an inode has changed.
     """
 
     stamps: Mapping[Path, str]
@@ -109,11 +113,11 @@ class WatchedFiles:
 
     @property
     def size(self) -> int:
-        """The bytes of all files. Raises OSError."""
+        """The number of bytes in all files. Raises OSError."""
         return sum(file.stat().st_size for file in self.stamps)
 
     def require_same(self) -> None:
-        """Raise StudyError if a file is another than the one that was read."""
+        """Raise StudyError if a file differs from the one that was read."""
         now = {file: stamp(file) for file in self.stamps}
         if now == self.stamps:
             return
@@ -124,16 +128,18 @@ class WatchedFiles:
         if not same:
             changed = next(file for file, was in self.stamps.items() if now[file] != was)
             raise StudyError(
-                "changed while the model was in use; the answers since it was last looked at are dropped",
+                "changed while the model was in use; the answers since the last check are dropped",
                 where=str(changed),
-                hint="run again when it no longer changes",
+                hint="run again once the file no longer changes",
             )
         self.stamps = now
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:
-    """Return what changes when a file does; "" for one that is not there or, if it must be `settled`, that was written
-    to in the last seconds."""
+    """Return a text that changes when a file does; "" for a missing file.
+
+    With `settled`, also "" for a file written to in the last seconds.
+    """
     try:
         now = file.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Which files determine what a local model computes, and the hash that tells it from every other."""
+"""The files that determine the numbers of a local model, and the hash over them that identifies it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from penchant.models.file_hashes import Digests
 from penchant.text_io import read_text, require_file
 
 SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")
-"""The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""
+"""The suffixes of files that `save_pretrained` writes beside weights, and of all tokenizers' vocabularies."""
 _INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 
 def local_fingerprint(local: Path, digests: Digests) -> str:
-    """Return a SHA-256 over configuration, weights, tokenizer and code of a model file or directory. Raises
-    ModelError."""
+    """Return a SHA-256 over configuration, weights, tokenizer and code of a model file or directory.
+
+    Raises ModelError.
+    """
     digest = hashlib.sha256()
     root = local if local.is_dir() else local.parent
     try:
@@ -31,10 +33,10 @@ def local_fingerprint(local: Path, digests: Digests) -> str:
 
 
 def model_files(local: Path) -> Iterator[Path]:
-    """Yield the files of a local model: what `from_pretrained` reads of it, and every other file of those kinds beside
-    it. Raises ModelError for weights that are not there or no regular file.
+    """Yield the files of a local model: those that `from_pretrained` reads, and others of the same kinds beside them.
 
     Weights are safetensors and pickled ones, of which transformers may take either, and the parts that an index names.
+    Raises ModelError for weights that are missing or not a regular file.
     """
     if local.is_file():
         yield local
@@ -49,16 +51,16 @@ def model_files(local: Path) -> Iterator[Path]:
 
 
 def lacks_weights(given: str) -> ModelError:
-    """Return the error for a model, by its given name, that has no weights that may be read."""
+    """Return the error for a model without weights that may be read."""
     return ModelError(
         "there are no safetensors weights",
         where=given,
-        hint="save the model as safetensors, or accept pickled weights that you trust with --allow-pickle",
+        hint="save the model as safetensors, or use --allow-pickle if you trust its pickled weights",
     )
 
 
 def code_elsewhere(folder: Path) -> str:
-    """Return the repository that a checkpoint takes its code from, if that is another one; else ""."""
+    """Return the other repository that a checkpoint takes its code from, or ""."""
     for name in ("config.json", "tokenizer_config.json"):
         named = _read(folder / name).get("auto_map")
         entries = list(named.values()) if isinstance(named, dict) else [named]
@@ -69,8 +71,10 @@ def code_elsewhere(folder: Path) -> str:
 
 
 def _parts(local: Path) -> Iterator[Path]:
-    """Yield the weights that an index or the configuration (`transformers_weights`) names. Raises ModelError for one
-    that is not there or that lies outside."""
+    """Yield the weights that an index or the configuration (`transformers_weights`) names.
+
+    Raises ModelError for weights that are missing or lie outside the directory.
+    """
     indices = [local / name for name in _INDICES]
     named = _read(local / "config.json").get("transformers_weights")
     if isinstance(named, str):
@@ -79,7 +83,7 @@ def _parts(local: Path) -> Iterator[Path]:
         if index.is_file() and index.suffix == ".json":
             parts = _read(index).get("weight_map")
             if not isinstance(parts, dict):
-                raise ModelError("is no index of weights: it has no weight_map", where=str(index))
+                raise ModelError("is not an index of weights: it has no weight_map", where=str(index))
             yield from (_inside(local, str(part)) for part in set(parts.values()))
         elif index.is_file():
             yield index
@@ -88,7 +92,7 @@ def _parts(local: Path) -> Iterator[Path]:
 def _inside(local: Path, name: str) -> Path:
     part = local / name
     if not part.resolve().is_relative_to(local.resolve()) and not part.is_symlink():
-        raise ModelError(f"its weights are said to be in '{name}', outside of it", where=str(local))
+        raise ModelError(f"names weights outside the model's directory: '{name}'", where=str(local))
     if not part.is_file():
         raise ModelError(f"lacks the weights '{name}' that it names", where=str(local), hint="copy the whole model")
     return part
@@ -105,5 +109,5 @@ def _read(file: Path) -> dict[str, object]:
     try:
         content = json.loads(read_text(file))
     except (DataError, ValueError, RecursionError):
-        return {}  # loading says what is wrong with it
+        return {}  # loading will raise the error
     return content if isinstance(content, dict) else {}

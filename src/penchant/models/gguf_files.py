@@ -1,4 +1,4 @@
-"""GGUF files: read once, and their tokenizers made to divide a text as the model was trained."""
+"""GGUF files: parsed once, and their tokenizers corrected to split texts as in training."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 from penchant.errors import ModelError
 
 Patterns = tuple[str, ...]
-"""Regular expressions that divide a text one after the other, each what the one before has left (those of llama.cpp,
-src/llama-vocab.cpp)."""
+"""Regular expressions that split a text one after the other, as in llama.cpp (src/llama-vocab.cpp)."""
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -60,22 +59,23 @@ _NAMES: dict[Patterns, str] = {
 _WHOLE_ENTRIES = frozenset(
     ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken"]
 )
-"""Divisions whose tokenizers take a word that is an entry of the vocabulary whole, whatever the merges."""
+"""Splits whose tokenizers keep a word that is a vocabulary entry whole, whatever the merges."""
 _STRAY = 1e-3
-"""The largest share of entries across a boundary that a vocabulary may have and still be said to be learned under a
-division: some vocabularies were edited by hand."""
+"""The largest share of entries across a boundary for a split to fit: some vocabularies were edited by hand."""
 
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Read every GGUF file once until the end of the block, and make every map of names once: transformers does so anew
-    for configuration, tokenizer and weights, and for every module. Needs the package gguf."""
+    """Cache parsed GGUF files and maps of tensor names until the end of the block. Needs the package gguf.
+
+    transformers would parse a file anew for configuration, tokenizer, weights and every module.
+    """
     import gguf
     from gguf.gguf_reader import GGUFReader
     from gguf.tensor_mapping import get_tensor_name_map
 
     class Reader(GGUFReader):  # type: ignore[misc]
-        """Cuts its fields out of a plain array: each of some 100,000 slices of a memory map is a map of its own."""
+        """A GGUF reader whose fields are slices of a plain array: some 100,000 slices of a memory map are slow."""
 
         @property
         def data(self) -> Any:
@@ -93,12 +93,12 @@ def read_once() -> Iterator[None]:
 
 
 def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
-    """Make the tokenizer that transformers built of a GGUF file divide texts as the model was trained.
+    """Correct the tokenizer that transformers built from a GGUF file, so that it splits texts as in training.
 
-    The file names the division (`tokenizer.ggml.pre`) and does not hold it; transformers takes GPT-2's for names that
-    it does not know. Where the name is missing or unknown, the vocabulary tells: merges learned under a division make
-    no entry that reaches across one of its boundaries. `texts` tell apart divisions that fit alike. Raises ModelError
-    where several fit, or none.
+    The file names the split (`tokenizer.ggml.pre`) but does not contain it, and transformers uses GPT-2's for unknown
+    names. If the name is missing or unknown, the split is inferred from the vocabulary: merges learned under a split
+    never cross its boundaries. `texts` compare the splits that fit equally well. Raises ModelError if these differ, or
+    if none fits.
     """
     kind, name, space = _named(file)
     backend = tokenizer.backend_tokenizer
@@ -109,16 +109,18 @@ def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
     if kind != "gpt2":
         return
     known = next((patterns for patterns, names in _NAMES.items() if name in names.split()), None)
-    backend.pre_tokenizer = _pre_tokenizer(known or _told_apart(tokenizer, file, name, texts))
+    backend.pre_tokenizer = _pre_tokenizer(known or _inferred_split(tokenizer, file, name, texts))
     backend.model.ignore_merges = name in _WHOLE_ENTRIES
 
 
 def _named(file: Path) -> tuple[str, str, bool | None]:
-    """Return the kind of tokenizer in a GGUF file, the name of its division ("" for none), and whether a space is put
-    before a text (None where it does not say)."""
+    """Return the kind of a GGUF file's tokenizer, the name of its split or "", and whether a space is put first.
+
+    The last is None if the file does not say it.
+    """
     import gguf
 
-    fields = gguf.GGUFReader(str(file)).fields  # the name by which transformers, too, opens it: read once
+    fields = gguf.GGUFReader(str(file)).fields  # named as transformers names it, so that it is parsed once
     kind, name, space = (
         None if (field := fields.get(f"tokenizer.ggml.{key}")) is None else field.contents()
         for key in ("model", "pre", "add_space_prefix")
@@ -133,8 +135,8 @@ def _pre_tokenizer(patterns: Patterns) -> Any:
     return pre_tokenizers.Sequence([*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
-def _told_apart(tokenizer: Any, file: Path, name: str, texts: Sequence[str]) -> Patterns:
-    """Return the division under which a vocabulary was learned; any of several that read all texts alike."""
+def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str]) -> Patterns:
+    """Return the split under which a vocabulary was learned, or any of several that read all texts alike."""
     backend = tokenizer.backend_tokenizer
     entries = list(_written(set(tokenizer.get_vocab()) - set(tokenizer.get_added_vocab())))
     strays = {patterns: _across(patterns, entries) for patterns in _NAMES}
@@ -145,27 +147,29 @@ def _told_apart(tokenizer: Any, file: Path, name: str, texts: Sequence[str]) -> 
         backend.pre_tokenizer = _pre_tokenizer(patterns)
         readings.add(tuple(tuple(backend.encode(text, add_special_tokens=False).ids) for text in texts))
     if len(readings) > 1 or fewest > _STRAY * len(entries):
-        what = (
-            f"divides texts by '{name}', which is unknown" if name else "does not say how it divides texts into words"
+        problem = (
+            f"splits texts by '{name}', which is unknown" if name else "does not say how it splits texts into words"
         )
-        fits = "several ways that differ" if len(readings) > 1 else "none that is known"
+        fits = "several ways that differ" if len(readings) > 1 else "no known way"
         raise ModelError(
-            f"its tokenizer {what} (tokenizer.ggml.pre), and its vocabulary fits {fits}",
+            f"its tokenizer {problem} (tokenizer.ggml.pre), and its vocabulary fits {fits}",
             where=str(file),
-            hint="convert the model anew with a current llama.cpp, or use it in the format of transformers",
+            hint="convert the model again with a current llama.cpp, or use its transformers checkpoint",
         )
     return fitting[0]
 
 
 def _across(patterns: Patterns, entries: Iterable[str]) -> int:
-    """Count the entries that a division cuts."""
+    """Count the entries that a split cuts."""
     split = _pre_tokenizer(patterns)
     return sum(len(split.pre_tokenize_str(entry)) > 1 for entry in entries)
 
 
 def _written(entries: Iterable[str]) -> Iterator[str]:
-    """Yield the texts of those entries of a byte-level vocabulary that divisions may differ on: whole characters, more
-    than one, and not all letters."""
+    """Yield the texts of the byte-level entries on which splits may differ.
+
+    These are whole characters, more than one, and not all letters.
+    """
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     letters = {letter: byte for byte, letter in bytes_to_unicode().items()}

@@ -28,8 +28,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The files of a repository that are needed besides its settings: weights, `pickled` ones if there are no others,
-    and code. Weights that are only `looked_for` are neither fetched nor read. `digests` remembers hashes."""
+    """The files needed from a repository besides its settings: weights and code.
+
+    `pickled` weights are used if there are no others. Weights that are only `looked_for` are neither fetched nor read.
+    `digests` remembers hashes.
+    """
 
     weights: bool = True
     looked_for: bool = False
@@ -38,7 +41,7 @@ class Wanted:
     digests: Digests = field(default_factory=lambda: Digests(None))
 
     def settings(self, names: Iterable[str]) -> list[str]:
-        """Return what is fetched before the weights, so that a copy that has its weights has everything."""
+        """Return the files to fetch before the weights, so that a copy with weights is complete."""
         return sorted(
             name
             for name in names
@@ -49,9 +52,9 @@ class Wanted:
 def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapshot:
     """Bring one commit of a model into the local hub cache, or find it there if the hub cannot be reached.
 
-    The revision (a branch, a tag, or seven or more digits of a commit) is turned into a commit once, so that all files
-    are of one commit, and files are compared with the hashes that the hub states: `huggingface_hub` compares sizes
-    only. `given` is the model as the user named it, for messages. Raises ModelError.
+    The revision (a branch, a tag, or seven or more digits of a commit) is resolved once, so that all files are of one
+    commit. Files are compared with the hashes that the hub states, since `huggingface_hub` compares only sizes. `given`
+    is the model as the user named it, for messages. Raises ModelError.
     """
     from huggingface_hub import hf_hub_download
 
@@ -84,7 +87,7 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
 
 
 def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
-    """Check that the local cache holds what is needed. Raises `refusal` if not, ModelError for a damaged file."""
+    """Check that the local cache has the needed files. Raises `refusal` if not, ModelError for a damaged file."""
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
@@ -98,21 +101,23 @@ def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: Pe
 
 
 def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digests: Digests) -> None:
-    """Compare a file with the hash that the hub stated before, or that the cache names it by. Raises ModelError where
-    neither is known."""
+    """Compare a file with the hash that the hub stated before, or that the cache uses as its name.
+
+    Raises ModelError if neither is known.
+    """
     path = snapshot.folder / file
     digest = cached_digest(path) or digests.stated(f"{name}@{snapshot.commit}/{file}")
     if not digest:
         raise ModelError(
-            f"{file} may be another: the hub is not reached, and the cache does not name the file by its hash",
+            f"{file} cannot be verified: the hub cannot be reached, and the cache does not name the file by its hash",
             where=given,
-            hint=f"connect once, or name the directory {snapshot.folder}, whose files are hashed",
+            hint=f"connect once, or use the directory {snapshot.folder}, whose files are hashed",
         )
     verify(given, path, digest, digests.sha256)
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
-    """Fetch what is not in the local cache, and check everything. Raises ModelError."""
+    """Fetch the files missing from the local cache, and check all. Raises ModelError."""
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:
@@ -127,8 +132,10 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated:
 
 
 def _listed(name: str, commit: str) -> dict[str, str]:
-    """Return the files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated.
-    Raises what `huggingface_hub` raises."""
+    """Return the files of a commit and the hash of each: SHA-256 of large files, else git's, or "".
+
+    Raises the errors of `huggingface_hub`.
+    """
     from huggingface_hub import HfApi, constants
 
     info = HfApi().model_info(name, revision=commit, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
@@ -136,7 +143,7 @@ def _listed(name: str, commit: str) -> dict[str, str]:
 
 
 def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> list[str]:
-    """Return the files of the weights that transformers would take; none if there are none to be used."""
+    """Return the weight files that transformers would use, or an empty list."""
     for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
         if whole in names:
             return [whole]
@@ -149,14 +156,14 @@ def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> 
 
 
 def intact(given: str, path: Path) -> bool:
-    """Return whether the local cache names a file by its hash. Raises ModelError where the file has another."""
+    """Return whether the local cache names a file by its hash. Raises ModelError if the hash differs."""
     digest = cached_digest(path)
     verify(given, path, digest, Digests(None).sha256)
     return bool(digest)
 
 
 def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str, digests: Digests) -> None:
-    """Fetch a file unless it is there; check it. Raises ModelError, leaving no damaged file if it was fetched."""
+    """Fetch a missing file and check it. Raises ModelError, leaving no damaged file if it was fetched."""
     from huggingface_hub import hf_hub_download
 
     path = snapshot.folder / file
@@ -168,5 +175,5 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
     verify(given, path, digest or cached_digest(path), digests.sha256, fresh=fresh)
-    if digest and cached_digest(path) != digest:  # else the cache itself says it when the hub is not reached
+    if digest and cached_digest(path) != digest:  # otherwise the cache itself shows it offline
         digests.remember_stated(f"{name}@{snapshot.commit}/{file}", digest)

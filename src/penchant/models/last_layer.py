@@ -14,27 +14,30 @@ from torch import Tensor
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, AttentionInterface
 
 QUERIES = ("query", "q_lin", "q_proj")
-"""Names of linear layers that make the queries and nothing else; they are not run on positions that nobody reads."""
+"""Names of the linear layers that make only queries; they are skipped at positions that are not read."""
 
 _ATTENTION = "penchant-read-positions"
-"""The name under which the function that takes the place of attention is registered."""
+"""The name under which the replacement of the attention function is registered."""
 
 _running: ContextVar[_Pass] = ContextVar("_running")
 
 
 class UnlikeError(LookupError):
-    """A model is not built as it would have to be."""
+    """A model that is not built as a shortcut assumes."""
 
 
 class LastLayer:
-    """The last layer of `trunk`, a module that returns hidden states. `config` names the implementation of attention;
-    `sample` is one input of the trunk, on which it is run to find the layer. Raises UnlikeError where there is none.
+    """The last layer of `trunk`, a module that returns hidden states.
 
-    Every position needs a key and a value, for others attend to it, but the rest only where somebody reads. So the
-    layer's own forward pass runs twice. First it gets all states and is stopped where attention begins: keys, values
-    and mask are kept. Then it gets the states of the read positions alone, as one row, whose queries meet those keys
-    and values. A model that does not look attention up in `AttentionInterface`, such as DeBERTa, computes it for all
-    positions, and only what follows is saved. The caller must check that the answers are those of the plain pass.
+    `config` names the implementation of attention; `sample` is one input of the trunk, on which it is run to find the
+    layer. Raises UnlikeError if there is none.
+
+    Every position needs a key and a value, since others attend to it; the rest is needed only where it is read. So the
+    layer's own forward pass runs twice. The first run gets all states and is stopped when attention begins: keys,
+    values and mask are kept. The second gets only the states of the read positions, as one row, whose queries attend to
+    those keys and values. In a model that does not look attention up in `AttentionInterface`, such as DeBERTa,
+    attention is computed for all positions, and only later steps are saved. The caller must check that the answers
+    equal those of the plain pass.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
@@ -49,11 +52,13 @@ class LastLayer:
         else:
             self.whole_attention = getattr(getattr(self.layer, "attention", None), "self", None)
             if self.whole_attention is None:
-                raise UnlikeError("attention can neither be replaced nor be told from the rest of the layer")
+                raise UnlikeError("attention can neither be replaced nor separated from the rest of the layer")
 
     def states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """Return the last states (r, d) at the positions (rows, cols) of the inputs of the trunk. Raises UnlikeError
-        where the trunk does other things with these inputs than with the sample."""
+        """Return the last states (r, d) at the positions (rows, cols) of the inputs of the trunk.
+
+        Raises UnlikeError if the trunk treats these inputs differently from the sample.
+        """
         with ExitStack() as stack:
             running = _Pass(self, _Reads(rows, cols))
             stack.callback(_running.reset, _running.set(running))
@@ -64,12 +69,12 @@ class LastLayer:
                 stack.enter_context(replaced(self.whole_attention, running.whole_attention))
             states: Tensor = self.trunk(**inputs).last_hidden_state
         if states.shape[:2] != (1, len(rows)):
-            raise UnlikeError("the trunk does not hand on what its last layer gives")
+            raise UnlikeError("the trunk does not return the states of its last layer")
         return states[0]
 
 
 class _Reads:
-    """The positions (rows, cols) of one batch, and `slots`: which of the reads of its row each is."""
+    """The positions (rows, cols) of one batch, with `slots`, the index of each among the reads of its row."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")
@@ -87,8 +92,10 @@ class _Reads:
         return self._on[device]
 
     def of(self, value: Any, shape: torch.Size) -> Any:
-        """Return the read positions, as one row, of a value whose first two dimensions are the batch `shape` (or 1 and
-        its length); anything else as it is."""
+        """Return the read positions, as one row, of a tensor whose first axes are the batch `shape` or (1, length).
+
+        Any other value is returned unchanged.
+        """
         if isinstance(value, tuple):
             return tuple(self.of(part, shape) for part in value)
         if not isinstance(value, Tensor) or value.dim() < 2 or value.shape[1] != shape[1]:
@@ -99,7 +106,7 @@ class _Reads:
         return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
-        """Return values (r, …) as (batch, most, …), 0 where a row has fewer reads than another."""
+        """Return values (r, …) as (batch, most, …), with 0 in rows that have fewer reads than others."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
         rows, _, slots = self.on(values.device)
         result[rows, slots] = values
@@ -107,8 +114,10 @@ class _Reads:
 
 
 class _Pass:
-    """One pass through the trunk: functions that take the place of forward methods while it lasts. `turn` is 1 and 2
-    while the last layer runs for the first and the second time."""
+    """One pass through the trunk, with the functions that replace forward methods during it.
+
+    `turn` is 1 and 2 while the last layer runs for the first and the second time.
+    """
 
     def __init__(self, last: LastLayer, reads: _Reads) -> None:
         self.last = last
@@ -120,7 +129,7 @@ class _Pass:
         self.turn = 0
 
     def layer(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Run the layer as it is, but at its last call only the read positions, as one row."""
+        """Run the layer unchanged, except in its last call: then only the read positions, as one row."""
         self.left -= 1
         if self.left:
             return self.plain(states, *args, **kwargs)
@@ -142,7 +151,7 @@ class _Pass:
             config._attn_implementation = before
 
     def query(self, module: Any) -> Callable[[Tensor], Tensor]:
-        """Return the layer that makes queries, but zeros where they are not looked at."""
+        """Return the layer that makes queries, with zeros in the first turn, which does not use them."""
         plain = module.forward
 
         def forward(states: Tensor) -> Tensor:
@@ -156,7 +165,7 @@ class _Pass:
     def attention(
         self, module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any
     ) -> tuple[Tensor, None]:
-        """Keep keys and values (B, H, L, D) in the first turn; then attention of the queries (1, H, r, D) to them."""
+        """Keep keys and values (B, H, L, D) in the first turn; then let the queries (1, H, r, D) attend to them."""
         if self.turn == 1:
             self.kept = key, value, mask
             raise _ReachedError
@@ -172,7 +181,7 @@ class _Pass:
         return output[rows, slots][None], None
 
     def whole_attention(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Keep the read positions of what a module of attention gives, (B, L, d), in the first turn; then give them."""
+        """Keep the read positions of an attention module's output (B, L, d) in the first turn; then return them."""
         if self.turn == 2:
             return self.kept, None
         output = self.plain_attention(states, *args, **kwargs)
@@ -183,7 +192,7 @@ class _Pass:
 
 
 class _ReachedError(Exception):
-    """The last layer has come to its attention in the first turn; no error is meant."""
+    """A signal, not an error: the last layer has reached its attention in the first turn."""
 
 
 def _attention(module: Any, *args: Any, **options: Any) -> tuple[Tensor, None]:
@@ -194,8 +203,10 @@ AttentionInterface.register(_ATTENTION, _attention)
 
 
 def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
-    """Return the entry of a list of modules that a pass calls last, not counting those that hold lists themselves, and
-    how often it is called. Raises UnlikeError."""
+    """Return the module of a list that a pass calls last, and the number of its calls. Raises UnlikeError.
+
+    Modules that contain lists themselves are not considered.
+    """
     lists = [module for module in trunk.modules() if isinstance(module, torch.nn.ModuleList)]
     called: list[Any] = []
     hooks = [
@@ -215,7 +226,7 @@ def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
 
 @contextmanager
 def replaced(module: Any, forward: Callable[..., Any]) -> Iterator[None]:
-    """Have a module run another function in place of its forward method."""
+    """Replace the forward method of a module by another function within the block."""
     before = vars(module).get("forward")
     module.forward = forward
     try:

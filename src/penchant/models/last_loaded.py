@@ -1,4 +1,4 @@
-"""The model that was loaded last by its name, kept for the next call that names it."""
+"""The most recently loaded model, kept for the next call that names it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from penchant.models.source import resolve
 
 _LOCK = Lock()
 _KEPT: dict[tuple[object, ...], Model] = {}
-"""The model by its name without hash, its fingerprint, and what else its loading depends on."""
+"""The model by its name without hash, its fingerprint, and the settings of its loading."""
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
-    """Return the model of a name: the one kept if it is the same, else one that `load` loads. Raises ModelError."""
+    """Return the named model, the kept one if it is the same, else loading it. Raises ModelError."""
     settings = (dtype, device, shortcuts.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
@@ -32,14 +32,13 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
 
 
 def release() -> None:
-    """Let go of the model that is kept, where its memory is needed."""
+    """Drop the kept model, so that its memory can be freed."""
     with _LOCK:
         _KEPT.clear()
 
 
 def _looked_up(spec: str | Path) -> tuple[str, str]:
-    """Return the name of a model without hash, and its fingerprint; two empty texts where there is none, of which
-    `load` says why."""
+    """Return the name of a model without hash, and its fingerprint; two empty strings if it cannot be found."""
     try:
         return _label(spec), fingerprint(str(spec), _digests())
     except PenchantError:

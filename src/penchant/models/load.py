@@ -1,4 +1,4 @@
-"""Turn the name of a model into a model that can be measured, or a clear error."""
+"""Loading of models: from a name to a model ready for measurement, or a clear error."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 _SMALL = 1 << 31
-"""Bytes of a model that is read into memory. A larger one is mapped: the process ends where its file is cut short."""
+"""The largest model in bytes to be read into memory; a truncated file of a mapped one would end the process."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LanguageModel:
     """A pretrained model, ready for measurement.
 
-    `name` is what signatures cite, with revision or hash; `fingerprint` tells models apart in the cache. `kind` is
+    `name` is cited in signatures, with revision or hash; `fingerprint` identifies the model in the cache. `kind` is
     "masked" or "causal", or "encoder" for vectors only (`no_scores` says why). `max_tokens` bounds one input, special
     tokens included. `begin` is the token that a causal sentence starts with (None: first tokens are not scored).
-    `unused` are weights of the checkpoint that were not loaded, `quantized` says how its weights are quantized
-    ("int8-torchao"), and `cautions` what transformers warned of that may be about the numbers. `spec` is the name or
-    path it was loaded by, "" if it was not.
+    `unused` are weights of the checkpoint that were not loaded, `quantized` is the quantization of its weights
+    ("int8-torchao"), and `cautions` are the warnings of transformers that may concern the numbers. `spec` is the
+    name or path it was loaded by, "" if it was not.
     """
 
     name: str
@@ -79,7 +79,7 @@ class LanguageModel:
 
     @property
     def numbers(self) -> str:
-        """The number format as signatures cite it: with how the weights are quantized, if they are."""
+        """The number format as signatures cite it, with the quantization of the weights, if any."""
         return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype
 
     if not TYPE_CHECKING:
@@ -108,12 +108,12 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
-    follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
-    one, else cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they
-    have no room for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that
-    are not safetensors; `digests` remembers the hashes of its files (default: in the user's cache, if it can be
-    written). Raises ModelError, and warns of what transformers warns of that may be about the numbers.
+    `name` replaces the name of a directory or file in signatures and tables; the hash of a model is appended. `dtype`
+    is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda if available, else cpu), `auto` to
+    spread the model over all GPUs, or `auto+cpu` to leave on the CPU the layers that do not fit. `trust_remote_code`
+    runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests`
+    remembers the hashes of its files (default: in the user's cache, if it can be written). GGUF files need the extra
+    `gguf`. Raises ModelError, and repeats warnings of transformers that may concern the numbers.
     """
     if names_vectors(spec):
         raise ModelError("is a file of word vectors", where=str(spec), hint="read it with penchant.load_vectors(FILE)")
@@ -196,7 +196,7 @@ def read_model(
 
 
 def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
-    """Return what `from_pretrained` must be told of weights. Without the configuration it parses a GGUF file again."""
+    """Return the arguments of `from_pretrained` for weights; without `config` it would parse a GGUF file again."""
     mapped = {"disable_mmap": files.size <= _SMALL or None}
     if source.is_gguf:
         return {**mapped, "config": config, "use_safetensors": None}
@@ -204,25 +204,25 @@ def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled
 
 
 def _named(source: Source, name: str | None) -> Source:
-    """Return the source under a name that a user gives it. Raises ModelError for one that has a public name."""
+    """Return the source under a name chosen by the user. Raises ModelError for one that has a public name."""
     if name is None:
         return source
     if source.local is None or source.given.startswith("bundled:"):
-        known = "has a name by which others can load it; only a directory or a file is given another"
-        raise ModelError(known, where=source.given, hint="leave name= out")
+        message = "has a public name; only a directory or a file can be renamed"
+        raise ModelError(message, where=source.given, hint="leave name= out")
     return replace(source, label=_label(name))
 
 
 def _label(name: str) -> str:
-    """Return a name for a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
+    """Return the name of a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
-        told = f"{shortened(name)} is no name for a model"
-        raise ModelError(told, where="load(), name", hint="give one line without @, ' − ' or space around it")
+        message = f"{shortened(name)} is not a name for a model"
+        raise ModelError(message, where="load(), name", hint="use one line without @, ' − ' or space around it")
     return name
 
 
 def names_vectors(spec: str | Path) -> bool:
-    """Return whether a name is that of a file of word vectors. Raises ModelError for a file that is no model either."""
+    """Return whether a name is that of a file of word vectors. Raises ModelError for a file of another kind."""
     path = Path(spec)
     if not is_file(path) or path.suffix == ".gguf":
         return False
@@ -233,8 +233,10 @@ def names_vectors(spec: str | Path) -> bool:
 
 
 def fingerprint(spec: str, digests: Digests) -> str:
-    """Return the fingerprint that `load` gives a model, without reading its weights where they are remembered or on the
-    hub. Raises ModelError for one that is not there."""
+    """Return the fingerprint that `load` gives a model. Raises ModelError for a missing model.
+
+    Its weights are not read if their hashes are remembered or stated by the hub.
+    """
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return read_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
@@ -242,7 +244,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
 
 def cited(spec: str, digests: Digests) -> str:
-    """Return the name that signatures cite a model by, found as `fingerprint` finds it; of word vectors, the file's."""
+    """Return the name by which signatures cite a model, as cheaply as `fingerprint`; for vectors the file name."""
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)
@@ -256,7 +258,7 @@ def _without_weights(spec: str, digests: Digests) -> Source:
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """Load only the tokenizer of a model; return the name for a signature, too. Warns as `load` does."""
+    """Load only the tokenizer of a model; return it after the name for signatures. Warns as `load` does."""
     source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
     with quiet() as heard, source.parsed_once():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code, digests=memory))
@@ -269,8 +271,7 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 def _weights(
     source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
-    """Return the model under the richest head with trained weights, its kind, for an encoder why it has no scores, and
-    the weights it has no place for."""
+    """Return the model under the richest trained head, its kind, why it has no scores, and the unused weights."""
     import torch
     from transformers import AutoModel
 
@@ -288,14 +289,14 @@ def _weights(
             raise
         except Exception as error:
             raise _no_weights(source, error, quantized) from error
-        if quantized and getattr(model, "hf_quantizer", None) is None:  # the weights were taken as they are, no numbers
+        if quantized and getattr(model, "hf_quantizer", None) is None:  # raw weights, not numbers
             raise _no_weights(source, ValueError("transformers does not know the method"), quantized)
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
         if attempt == "encoder":
             untrained = [key for key in untrained if "pooler" not in key]
         if not untrained:
             return model, attempt, reason, _unused(source, model, info["unexpected_keys"])
-        del heard.messages[before:]  # what was said of a head that is not taken
+        del heard.messages[before:]  # warnings about a head that is not used
         shown = ", ".join(untrained[:3]) + (" …" if len(untrained) > 3 else "")
         reason = f"the checkpoint has no trained weights for {shown}"
         if attempt == "encoder":
@@ -311,14 +312,14 @@ def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: s
         return kind, reason
     if heads()["masked"]._model_mapping.get(type(config), None) is type(model):
         return "masked", reason  # XLM has one class for both
-    return "encoder", f"{type(model).__name__} reads the tokens behind the one it predicts"
+    return "encoder", f"{type(model).__name__} reads the tokens after the one it predicts"
 
 
 def _network(
     source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
-    """Return the network of a model, whose proofs are remembered. Raises ModelError where no answer can be repeated."""
-    from penchant.models.network import Network  # brings torch, which takes seconds to import
+    """Return the network of a model and remember its proofs. Raises ModelError if answers are not repeatable."""
+    from penchant.models.network import Network  # imports torch, which takes seconds
 
     model = placing.put(model)
     around = circumstances(model, placing.dtype, kind)
@@ -328,14 +329,17 @@ def _network(
     if known is None and shortcuts.allowed():
         memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
-        message = "answers differently each time it reads the same text, so nothing it says can be repeated"
+        message = "answers differently each time it reads the same text, so no result can be repeated"
         raise ModelError(message, where=source.given, hint="use another model")
     return network
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
-    """Return the weights of the checkpoint that were not loaded. Raises ModelError where they are layers like those
-    that were: the configuration then describes a smaller model than the one that was trained."""
+    """Return the weights of the checkpoint that were not loaded.
+
+    Raises ModelError if they are layers like the loaded ones: the configuration then describes a smaller model than the
+    one that was trained.
+    """
     prefix = f"{model.base_model_prefix}."
 
     def pattern(key: str) -> str:
@@ -356,9 +360,9 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
 def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
     first = first_line(error)
     if quantized:
-        told = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
-        hint = "install what is missing, or use the checkpoint it was made from"
-        return ModelError(told, where=source.given, hint=hint)
+        message = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
+        hint = "install the missing package, or use the checkpoint that was quantized"
+        return ModelError(message, where=source.given, hint=hint)
     if "safetensors" in first or "no file named" in first:
         return lacks_weights(source.given)
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
@@ -369,15 +373,17 @@ def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
     rows, last = int(model.get_input_embeddings().weight.shape[0]), max(tokenizer.get_vocab().values())
     if last >= rows:
         raise ModelError(
-            f"the tokenizer has ids up to {last} and the model {rows} embeddings",
+            f"the tokenizer has ids up to {last}, but the model has {rows} embeddings",
             where=source.given,
             hint="use the tokenizer the model was trained with",
         )
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """Return the longest input that the model's positions can hold, or the tokenizer's own limit if that is less; a
-    limit that is not positive, such as XLNet's -1, is none."""
+    """Return the longest input that the model's positions can hold, or the tokenizer's limit if that is smaller.
+
+    A limit that is not positive, such as XLNet's -1, is ignored.
+    """
     import torch
 
     limits = [int(tokenizer.model_max_length)]

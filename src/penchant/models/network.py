@@ -1,4 +1,4 @@
-"""A torch model reduced to what the engine needs: logits at chosen positions, hidden vectors, attention."""
+"""A torch model reduced to the quantities that the engine needs: logits, hidden vectors and attention."""
 
 from __future__ import annotations
 
@@ -25,28 +25,31 @@ from penchant.models.proofs import Batching, Proofs
 from penchant.models.weight_packing import Packed, give_back
 
 FEW = 0.5
-"""Up to this share of a batch's positions, the last layer is computed for those that are read."""
+"""The largest share of a batch's positions for which the last layer is computed only where it is read."""
 
 LOGIT_BLOCK = 3 << 21
-"""The most logits held at once on a CPU (24 MiB of float32), elsewhere 16 times as many. For tables of 32 MiB and more,
-glibc asks the system for new memory each time; tables just below that leave holes in its heap (bench/README.md)."""
+"""The most logits held at once on a CPU (24 MiB of float32), elsewhere 16 times as many.
+
+glibc asks the system for memory anew for every table of 32 MiB and more, and slightly smaller tables fragment its heap
+(bench/README.md).
+"""
 KEPT = 1 << 28
-"""Logits after which freed memory is given back on a CPU (a gibibyte of float32; bench/README.md)."""
+"""The number of logits after which freed memory is given back on a CPU: 1 GiB of float32 (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
-"""What a model raises that is not built as a shortcut takes it to be."""
+"""The errors raised by a model that is not built as a shortcut assumes."""
 
 
 class Network:
     """The weights of one model, in evaluation mode.
 
-    `scores`: it has a trained vocabulary head; `causal`: it is asked for the next token. `proofs` says which shortcuts
-    give the model's own answers and in what company a row may be run; they are made here unless they are `known`.
+    `scores`: it has a trained vocabulary head; `causal`: it predicts the next token. `proofs` says which shortcuts give
+    the model's own answers and which rows may share a batch; they are made here unless they are `known`.
 
     The vocabulary projection is needed at few positions. So the trunk runs on whole rows, the states at the read
-    positions are gathered, and the complete model runs on those alone, its trunk's forward replaced by one that returns
-    them: head, scaling and soft-caps are the model's own. The trunk's last layer, too, runs on these positions alone
-    where few of them are read.
+    positions are gathered, and the complete model runs on those alone, with its trunk's forward method replaced by one
+    that returns them: head, scaling and soft-caps are the model's own. If few positions are read, the trunk's last
+    layer also runs on these positions alone.
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool, known: Proofs | None = None) -> None:
@@ -55,13 +58,13 @@ class Network:
         self.device: torch.device = first_device(model)
         self.dtype: torch.dtype = model.dtype
         self.config = model.config
-        self._made = 0
+        self._logits_made = 0
         self._last: LastLayer | None = None
         self.proofs = Proofs()
         self.proofs = self._proved(scores, causal) if known is None else self._taken(known)
 
     def _taken(self, known: Proofs) -> Proofs:
-        """Take the shortcuts that were proved before."""
+        """Apply the shortcuts that were proved before."""
         if known.packed:
             Packed(self.model)
         if known.shortens:
@@ -91,13 +94,13 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """Return whether the head is applied to gathered states."""
+        """True if the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property
     def packs(self) -> int:
         """The longest sequence that may be part of a tree of prefixes, 0 for none."""
-        # Our mask replaces a layer's own sliding window, so trees are exact only within that window.
+        # The mask of a tree replaces a layer's own sliding window, so trees are exact only within that window.
         return int(getattr(self.config, "sliding_window", None) or sys.maxsize) if self.proofs.packs else 0
 
     @property
@@ -107,7 +110,7 @@ class Network:
 
     @property
     def batching(self) -> Batching:
-        """The rows that may stand beside a row of a batch."""
+        """The kind of rows that may share a batch."""
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
@@ -153,10 +156,10 @@ class Network:
         for start in range(0, len(states), step):
             block = slice(start, min(start + step, len(states)))
             yield block, project(states[block]).float()
-        self._made += len(states) * self.vocabulary
-        if self._made >= KEPT and self.device.type == "cpu":
+        self._logits_made += len(states) * self.vocabulary
+        if self._logits_made >= KEPT and self.device.type == "cpu":
             give_back()
-            self._made = 0
+            self._logits_made = 0
 
     @torch.inference_mode()
     def vectors(
@@ -179,8 +182,11 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> tuple[Tensor, NDArray[np.float32]]:
-        """Return float32 logits (r, V) and the attention received (r,) at the positions: its mean over layers, heads
-        and all query positions of the row but padding (Kaneko & Bollegala 2022)."""
+        """Return float32 logits (r, V) and the attention received (r,) at the positions.
+
+        Attention is averaged over layers, heads and all query positions of the row but padding (Kaneko & Bollegala
+        2022).
+        """
         with self._eager():
             out = self.model(**self.inputs(tokens, lengths), output_attentions=True)
         received = torch.stack([layer.float().mean(dim=1) for layer in out.attentions]).mean(dim=0)
@@ -190,12 +196,12 @@ class Network:
 
     @property
     def shortens(self) -> bool:
-        """Whether the last layer is computed at read positions only, where they are few."""
+        """True if the last layer is computed at read positions only, when they are few."""
         return self._last is not None
 
     @property
     def devices(self) -> str:
-        """Where the model is: its device, or all that it is spread over."""
+        """The device of the model, or all that it is spread over."""
         return in_words(self.model, self.device)
 
     @property
@@ -210,13 +216,13 @@ class Network:
 
     @property
     def readable(self) -> list[int]:
-        """The layers that have one vector a token, which pooled layers have not."""
+        """The layers that have one vector per token, unlike pooled layers."""
         return [layer for layer, positions in enumerate(self.proofs.layers) if positions == self.proofs.layers[0]]
 
     def inputs(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of a forward pass over rows of tokens, each with as many of its own as its length."""
+        """Return the arguments of a forward pass over rows of tokens, padded beyond their lengths."""
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
         if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
@@ -244,7 +250,7 @@ class Network:
             try:
                 return self._last.states(inputs, rows, cols)
             except UnlikeError:
-                self._last = None  # it was not so for the inputs of the check
+                self._last = None  # the check passed, but with other inputs
         states: Tensor = self.trunk(**inputs).last_hidden_state
         return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
@@ -266,7 +272,7 @@ class Network:
         return logits
 
     def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return rows of arbitrary token ids, the first three the same in every row."""
+        """Return rows of arbitrary token ids, the first three the same in every row, and their lengths."""
         return sample_tokens(self.config, rows, length), np.full(rows, length)
 
     def _check_gathers(self) -> bool:
@@ -283,8 +289,10 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """Return the last layer, if what it gives at read positions alone, one of a row or several, with padding and
-        without, is what it gives there when all are computed; else None."""
+        """Return the last layer if computing only read positions gives the same states there, else None.
+
+        Rows with one read and with several are compared, with padding and without.
+        """
         tokens, full = self._sample(3)
         rows = np.array([0, 0, 0, 1, 2, 2])
         cols = np.array([6, 0, 3, 2, 4, 1])
@@ -304,7 +312,7 @@ class Network:
         """Return whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
-        # The first row whole; of each other, whose first three tokens are the same, the rest.
+        # The whole first row, then each other row without its first three tokens, which are the same.
         tree = np.concatenate([tokens[0], *tokens[1:, 3:]])
         depths = [*range(7), *[*range(3, 7)] * 2]
         ends = [15, 15, 15, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15]

@@ -1,4 +1,4 @@
-"""Trees of prefixes in the rows of a batch: what a causal model must be told of them."""
+"""Trees of prefixes in the rows of a batch: the positions and the attention mask that a causal model needs."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
 
 class Trees(NamedTuple):
-    """The trees of a batch, one a row, (B, L) each: `depths` of the nodes, which are their positions, and `ends`.
+    """The trees of a batch, one per row, (B, L) each: `depths` of the nodes, which are their positions, and `ends`.
 
-    A node is seen by the columns from its own to its end, not included. Padding has depth 0 and is seen by itself only.
+    A node is visible to the columns from its own to its end, not included. Padding has depth 0 and is visible to itself
+    only.
     """
 
     depths: NDArray[np.int64]
     ends: NDArray[np.int64]
 
     def part(self, rows: slice, width: int) -> Trees:
-        """The first columns of some of the rows."""
+        """Return the first columns of some of the rows."""
         return Trees(self.depths[rows, :width], self.ends[rows, :width])
 
     def seen(self, device: torch.device) -> torch.Tensor:
-        """Which nodes (last axis) each node sees, (B, L, L), made where it is needed."""
+        """Return which nodes (last axis) each node sees, (B, L, L), on a device."""
         import torch
 
         ends = torch.from_numpy(self.ends).to(device)
@@ -34,7 +35,7 @@ class Trees(NamedTuple):
 
 
 def whole(depths: list[list[int]], ends: list[list[int]]) -> Trees:
-    """The trees whose nodes have these depths and ends, padded to the longest."""
+    """Return the trees whose nodes have these depths and ends, padded to the longest."""
     shape = len(depths), max(map(len, depths))
     columns = np.arange(shape[1], dtype=np.int64)
     trees = Trees(np.zeros(shape, dtype=np.int64), np.tile(columns + 1, (shape[0], 1)))

@@ -1,4 +1,4 @@
-"""The outline of a model: what is known before its weights are read."""
+"""Inspection of a model before its weights are read."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class UnreadError(Exception):
-    """Something that only the weights of a model can tell was asked of its outline."""
+    """An outline was asked for something that only the weights of the model show."""
 
 
 class _Unread:
-    """In place of a network whose weights are not read, and of the tokenizer of a GGUF file."""
+    """A placeholder for a network whose weights are not read, and for the tokenizer of a GGUF file."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnreadError(name)
@@ -36,10 +36,10 @@ class _Unread:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A model that is there, its weights unread.
+    """The description of an existing model whose weights were not read.
 
-    `certain` says whether it will be of this `kind` once they are read; else it may turn out to be an encoder. `model`
-    has everything but the weights: its `network` (and the `tokenizer` of a GGUF file) raises UnreadError, its
+    `certain` says whether it will be of this `kind` once they are read; otherwise it may turn out to be an encoder.
+    `model` has everything but the weights: its `network` (and the `tokenizer` of a GGUF file) raises UnreadError, its
     `max_tokens` is an upper bound, its `fingerprint` is empty. It is None for static word vectors. `key` is the same
     for two names of the same files, and `here` says whether the weights are on this machine.
     """
@@ -60,9 +60,11 @@ def outline(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Outline:
-    """Look at a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors; it is then
-    called by `name`. The other arguments are those of `load`. Raises ModelError for what `load` refuses without the
-    weights: a model that is not there, lacks a part, or is of a sort that cannot be measured."""
+    """Describe a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
+
+    `name` is its name in the result; the other arguments are those of `load`. Raises ModelError for problems that show
+    without the weights: a model that is missing, incomplete, or of a kind that cannot be measured.
+    """
     if names_vectors(spec):
         begins_as_vectors(spec)
         return Outline("static", True, None, str(Path(spec).resolve()), here=True)
@@ -84,7 +86,7 @@ def outline(
 
 def _gguf(file: Path, name: str, dtype: str) -> Outline:
     if head(file, 4) != b"GGUF":
-        raise ModelError("is no GGUF file, whatever its name", where=str(file))
+        raise ModelError("is not a GGUF file, despite its name", where=str(file))
     tokenizer, network = cast(Tokenizer, _Unread()), cast("Network", _Unread())
     model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
     return Outline("causal", True, model, str(file.resolve()), here=True)

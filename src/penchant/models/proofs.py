@@ -1,4 +1,4 @@
-"""What was proved about a network by running it, and where that is remembered."""
+"""The properties proved of a network by running it, and the form in which they are remembered."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Batching = Literal["padded", "equal-length", "single", "unstable"]
-"""What a row of a batch may have beside it without its answer changing: rows of any length, rows of its own length, or
-none; "unstable" where the answer changes even so."""
+"""The rows that may share a batch with a row without changing its answer.
+
+They are rows of any length, rows of its own length, or none; "unstable" if even equal batches give other answers.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +18,9 @@ class Proofs:
     """The properties proved of the answers of one network.
 
     `packed` linear layers, a head on `gathers` states, a last layer that `shortens`, and rows that are trees (`packs`)
-    give the answers of the plain forward pass. `looks_ahead`: what a causal model says of a token changes with the
-    tokens behind it. `layers` are the positions that each layer has for a row of `SAMPLE` tokens: 0 the embeddings.
-    `vocabulary` is the number of tokens it gives probabilities for, 0 without a head.
+    give the answers of the plain forward pass. `looks_ahead`: the logits of a causal model change with later tokens.
+    `layers` are the numbers of positions in each layer for a row of `SAMPLE` tokens, 0 the embeddings. `vocabulary` is
+    the number of tokens it gives probabilities for, 0 without a head.
     """
 
     packed: bool = False
@@ -40,7 +42,7 @@ class Proofs:
             return None
 
     def write(self) -> str:
-        """Return them as JSON."""
+        """Return the proofs as JSON."""
         return json.dumps(asdict(self))
 
 
@@ -60,4 +62,4 @@ def circumstances(model: Any, dtype: str, kind: str) -> str:
 
 
 SAMPLE = 12
-"""The tokens in the longest row of a proof."""
+"""The number of tokens in the longest row of a proof."""

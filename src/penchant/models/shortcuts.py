@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 PLAIN = "PENCHANT_PLAIN"
-"""The environment variable that turns every shortcut and the cache off, so that anybody can compare. The shortcuts are
-the head on gathered states, the last layer at read positions, trees of prefixes and packed weights."""
+"""The environment variable that turns all shortcuts and the cache off, for comparison.
+
+The shortcuts are the head on gathered states, the last layer at read positions, trees of prefixes and packed weights.
+"""
 
 
 def allowed() -> bool:

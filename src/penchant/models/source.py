@@ -1,4 +1,4 @@
-"""Where a model's files are, how it is cited, and its fingerprint."""
+"""The source of a model: its files, its name in citations, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def bundled_models() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a model's files are and how it is cited.
+    """The files of a model and the name by which it is cited.
 
     `given` is the name as the user gave it; `target` and `options` are the arguments of `from_pretrained`; `label` is
-    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub. `fetched`
-    gives the last of these the `commit` that its files are of.
+    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub. `fetched` sets
+    the `commit` of the files of a hub model.
     """
 
     given: str
@@ -40,7 +40,7 @@ class Source:
     commit: str = ""
 
     def fetched(self, wanted: Wanted) -> Source:
-        """Bring the files to this machine. Raises ModelError for a model that the hub does not give."""
+        """Bring the files to this machine. Raises ModelError for a model that the hub does not provide."""
         if self.local is not None:
             return self
         snapshot = fetch(self.given, self.label, self.options.get("revision"), wanted)
@@ -57,17 +57,18 @@ class Source:
         return sorted(file for file in Path(self.target).rglob("*") if file.is_file())
 
     def intact(self, fingerprint: str) -> bool:
-        """Hash the files anew; return whether they are those of a fingerprint. Raises ModelError for a damaged one."""
+        """Hash the files anew; return whether they match a fingerprint. Raises ModelError for a damaged file."""
         if self.local is not None:
             return local_fingerprint(self.local, Digests(None)) == fingerprint
         return all(intact(self.given, file) for file in self.files())
 
     @property
     def is_gguf(self) -> bool:
+        """True if the model is a GGUF file."""
         return "gguf_file" in self.options
 
     def parsed_once(self) -> AbstractContextManager[None]:
-        """Parse a GGUF file once for configuration, tokenizer and weights; do nothing for other models."""
+        """Return a context in which a GGUF file is parsed only once; it has no effect on other models."""
         return read_once() if self.is_gguf else nullcontext()
 
     def cited(self, fingerprint: str) -> str:
@@ -86,18 +87,18 @@ def resolve(spec: str) -> Source:
             )
         return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if not spec.strip() or refused_character(spec):
-        raise ModelError("this is no name of a model", where=repr(spec), hint="name a model of the hub or a directory")
+        raise ModelError("this is not a model name", where=repr(spec), hint="name a model of the hub or a directory")
     path = Path(spec)
     if is_directory(path):
         if is_file(path / "adapter_config.json"):
             raise ModelError(
-                "is an adapter, whose base model is not part of it",
+                "is an adapter without its base model",
                 where=spec,
-                hint="merge the two (merge_and_unload), save the result and name that",
+                hint="merge it with its base model (merge_and_unload), save the result and name that",
             )
         if not is_file(path / "config.json"):
             raise ModelError(
-                "the directory holds no config.json",
+                "the directory has no config.json",
                 where=spec,
                 hint="name a directory written by save_pretrained",
             )

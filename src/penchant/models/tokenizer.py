@@ -1,4 +1,4 @@
-"""Text to token ids and back to characters, in the same way for every tokenizer."""
+"""A uniform interface to tokenizers, from text to token ids and back to characters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Encoding:
     """One tokenized text.
 
     `ids` is the whole input with special tokens. `at` are the positions of the text's own tokens in it, `spans` their
-    character offsets and `words` their word numbers (None where the tokenizer gives none).
+    character offsets and `words` their word numbers (None if the tokenizer gives none).
     """
 
     ids: tuple[int, ...]
@@ -39,8 +39,10 @@ class Encoding:
         return len(self.at)
 
     def overlapping(self, text: str, start: int, end: int) -> list[int]:
-        """Return the numbers of the tokens that overlap the characters start … end of the text. A token that is only
-        the space before a word ("Ġ", "▁") belongs to the word."""
+        """Return the numbers of the tokens that overlap the characters start … end of the text.
+
+        A token that is only the space before a word ("Ġ", "▁") belongs to the word.
+        """
         inside = [i for i, (s, e) in enumerate(self.spans) if s < end and e > start and text[s:e].strip()]
         while inside and inside[0] > 0 and not text[slice(*self.spans[inside[0] - 1])].strip():
             inside.insert(0, inside[0] - 1)
@@ -50,8 +52,8 @@ class Encoding:
 class Tokenizer:
     """A uniform interface to Hugging Face tokenizers, which never truncates or pads.
 
-    With `special=True` the tokenizer's own template is used ([CLS] … [SEP]); with `special=False` no special tokens
-    are added but the id `prefix` in front (causal models), if any.
+    With `special=True` the tokenizer's own template is used ([CLS] … [SEP]); with `special=False` no special tokens are
+    added but the id `prefix` in front (causal models), if any.
     """
 
     def __init__(self, hf: Any, *, special: bool, prefix: int | None = None) -> None:
@@ -68,8 +70,7 @@ class Tokenizer:
         self._special_ids = frozenset(hf.all_special_ids)
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Tokenize texts; the encoding of each does not depend on the others. Raises DataError for a text that no
-        tokenizer takes."""
+        """Tokenize texts, each independently of the others. Raises DataError for a text that no tokenizer accepts."""
         for text in texts:
             if wrong := refused_character(text):
                 raise DataError(f"the text {wrong}", where=repr(text[:40]), hint="change or remove the text")
@@ -102,14 +103,16 @@ class Tokenizer:
         return [len(encoding) for encoding in self.encode(texts)]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each text's tokens, without any around it. Special tokens written in a text, and parts that
-        are unknown, are no error."""
+        """Return the ids of each text's tokens, without added special tokens.
+
+        Special tokens written in a text, and unknown parts, are allowed.
+        """
         ids: list[list[int]] = self._read(texts, special=False)["input_ids"]
         return ids
 
     @cached_property
     def word_mark(self) -> str | None:
-        """The sign at the start of a word in vocabulary entries ("▁", "Ġ"); None where continuations are marked."""
+        """The sign at the start of a word in vocabulary entries ("▁", "Ġ"); None if continuations are marked."""
         entries = list(self.hf.get_vocab())
         for mark in ("▁", "Ġ"):
             if sum(entry.startswith(mark) for entry in entries) * 20 > len(entries):
@@ -118,8 +121,10 @@ class Tokenizer:
 
     @cached_property
     def words_end(self) -> NDArray[np.int64]:
-        """The ids of the tokens before which a word has ended: those that begin with white space or its mark, and the
-        special ones. Only for a tokenizer with a `word_mark`."""
+        """The ids of the tokens before which a word has ended: those that begin with white space, and special ones.
+
+        Only for a tokenizer with a `word_mark`, which counts as white space.
+        """
         space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
         ends = {
             token
@@ -135,8 +140,10 @@ class Tokenizer:
 
     @cached_property
     def ended_inside(self) -> frozenset[int]:
-        """The ids of the tokens that end in white space, such as a full stop with the line break behind it. Only for a
-        tokenizer with a `word_mark`."""
+        """The ids of the tokens that end in white space, such as a full stop followed by a line break.
+
+        Only for a tokenizer with a `word_mark`.
+        """
         space = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
         return frozenset(
             token
@@ -146,21 +153,23 @@ class Tokenizer:
 
     @cached_property
     def digest(self) -> str:
-        """A SHA-256 that tells it from every tokenizer that reads a text otherwise."""
+        """A SHA-256 shared only by tokenizers that read every text in the same way."""
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
         return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
 
     @cached_property
     def pieces_digest(self) -> str:
-        """A SHA-256 of all that divides a text into tokens, whatever stands around it: normalisation, division into
-        words, vocabulary and added tokens."""
+        """A SHA-256 of the steps that split a text into tokens, without special tokens around the text.
+
+        They are normalisation, division into words, vocabulary and added tokens.
+        """
         whole = json.loads(self.hf.backend_tokenizer.to_str())
         parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property
     def chat_mark(self) -> str | None:
-        """The token before every text, where it is the mark of a chat or the tokenizer has a template of chats."""
+        """The token before every text, if it is the mark of a chat or the tokenizer has a chat template."""
         if self.prefix is None:
             return None
         (token,) = self.strings([self.prefix])
@@ -176,11 +185,14 @@ class Tokenizer:
         return str(self.hf.decode(list(ids)))
 
     def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
-        """Raise DataError if the text has no tokens, holds a control character that is dropped or a part that is not in
-        the vocabulary, or contains a special token (with `gaps`, mask tokens are allowed)."""
+        """Raise DataError for a text without tokens, with parts that are lost, or with special tokens.
+
+        Lost parts are control characters that are dropped and text missing from the vocabulary; `gaps` allows mask
+        tokens.
+        """
         if (control := _CONTROL.search(text)) and self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids:
-            told = f"the text holds the control character U+{ord(control[0]):04X}, which the tokenizer drops"
-            raise DataError(told, where=where, hint="remove it from the text")
+            message = f"the text contains the control character U+{ord(control[0]):04X}, which the tokenizer drops"
+            raise DataError(message, where=where, hint="remove it from the text")
         if not encoding.at:
             raise DataError("the text has no tokens", where=where, hint="remove the empty line or item")
         for token, (start, end) in zip(encoding.tokens, encoding.spans, strict=True):
@@ -189,7 +201,7 @@ class Tokenizer:
             part = text[start:end]
             if token == self.unknown_id:
                 raise DataError(
-                    f"'{part}' is unknown to the tokenizer, so the model never sees it",
+                    f"'{part}' is unknown to the tokenizer, so the model does not see it",
                     where=where,
                     hint="change or remove the text, or use a model whose vocabulary covers it",
                 )
@@ -199,15 +211,17 @@ class Tokenizer:
 
 
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-"""Control characters that are no white space; NUL is refused in any case."""
+"""Control characters that are not white space; NUL is refused in any case."""
 _SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
-"""Entries that stand for one byte of white space where a vocabulary falls back on bytes."""
+"""Entries that stand for one byte of white space in vocabularies that fall back on bytes."""
 
 
 @cache
 def _byte_spaces() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of white space at the beginning and at the end of a vocabulary entry where entries are bytes
-    written as letters: those that are no printable sign of Latin-1 follow one another from U+0100 (GPT-2's table)."""
+    """Return patterns of white space at the beginning and at the end of a byte-level vocabulary entry.
+
+    Bytes are written as letters: those that are not printable in Latin-1 are numbered from U+0100 (GPT-2's table).
+    """
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
     letters = {byte: chr(byte) for byte in printable}
     letters |= {byte: chr(256 + n) for n, byte in enumerate(sorted(set(range(256)) - printable))}

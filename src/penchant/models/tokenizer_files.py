@@ -1,4 +1,4 @@
-"""The tokenizer of a checkpoint, divided into tokens as the checkpoint's own files say."""
+"""The tokenizer of a checkpoint, corrected to split texts as the checkpoint's own files specify."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ PROBES = (
     "كتاب שלום 한국어 😀👩\u200d🏫",
     "iPhone eBay don't_stop x=[1,2];",
 )
-"""Texts that tokenizers divide differently: digits, letter case, accents, composed letters, punctuation, blanks,
-scripts without blanks, and signs for which a vocabulary falls back on bytes."""
+"""Texts that tokenizers split differently.
+
+They have digits, letter case, accents, composed letters, punctuation, blanks, scripts without blanks, and signs for
+which a vocabulary falls back on bytes.
+"""
 
 _SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model")
-"""What the files of a SentencePiece model are called."""
+"""The usual names of a SentencePiece model's file."""
 
 
 def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
     """Return the tokenizer of a checkpoint as a tokenizer of transformers.
 
-    transformers takes normaliser and pre-tokenizer from the class that tokenizer_config.json names. Where the
-    checkpoint's own files say otherwise, the model was trained on other tokens, so these come from the files. Raises
-    ModelError where there is no tokenizer, or one that cannot be brought to divide texts as the files say.
+    transformers takes normaliser and pre-tokenizer from the class that tokenizer_config.json names. If the checkpoint's
+    own files differ, the model was trained on other tokens, so these come from the files. Raises ModelError if there is
+    no tokenizer, or if it cannot be made to split texts as the files specify.
     """
     from transformers import AutoTokenizer
 
@@ -62,7 +65,7 @@ def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
 
 
 def _correct(tokenizer: Any, folder: Path) -> None:
-    """Make a tokenizer of transformers divide texts as the files in a folder say."""
+    """Make a tokenizer of transformers split texts as the files in a folder specify."""
     if (own := folder / "tokenizer.json").is_file():
         _adopt(tokenizer, Tokenizer.from_file(str(own)), own)
         return
@@ -72,8 +75,10 @@ def _correct(tokenizer: Any, folder: Path) -> None:
 
 
 def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
-    """Put the tokenizer of a file behind a tokenizer of transformers, with the tokens that were added to that, such as
-    a mask. Raises ModelError where these would have other numbers."""
+    """Put a file's tokenizer behind a tokenizer of transformers, with the tokens added to that one, such as a mask.
+
+    Raises ModelError if these tokens would get other numbers.
+    """
     built = tokenizer.backend_tokenizer
     own.no_truncation()
     own.no_padding()
@@ -87,7 +92,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
                 f"the token '{token.content}' is number {own.token_to_id(token.content)} there and {number} in its "
                 "tokenizer_config.json",
                 where=str(file),
-                hint="save the tokenizer anew with the version of transformers that it was made with",
+                hint="save the tokenizer again with the version of transformers that it was made with",
             )
     if own.post_processor is None:
         own.post_processor = built.post_processor
@@ -99,15 +104,17 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
             != own.encode(text, add_special_tokens=False).ids
         ):
             raise ModelError(
-                f"transformers divides {text!r} into other tokens than this file does",
+                f"transformers splits {text!r} into other tokens than this file does",
                 where=str(file),
                 hint="use a checkpoint whose tokenizer_class is PreTrainedTokenizerFast",
             )
 
 
 def _follow(tokenizer: Any, file: Path) -> None:
-    """Give a tokenizer made of a SentencePiece model the model's table of replaced characters where it lacks it. Raises
-    ModelError where texts are then still divided differently."""
+    """Give a tokenizer built from a SentencePiece model that model's table of replaced characters if it is missing.
+
+    Raises ModelError if texts are then still split differently.
+    """
     from sentencepiece import SentencePieceProcessor
     from transformers.convert_slow_tokenizer import import_protobuf
 
@@ -124,14 +131,14 @@ def _follow(tokenizer: Any, file: Path) -> None:
         backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *before])
     if text := _differing(tokenizer, model):
         raise ModelError(
-            f"transformers divides {text!r} into other tokens than this model of SentencePiece does",
+            f"transformers splits {text!r} into other tokens than this SentencePiece model does",
             where=str(file),
             hint="use a checkpoint with a tokenizer.json",
         )
 
 
 def _differing(tokenizer: Any, model: Any) -> str:
-    """Return the first of the probes that a tokenizer divides into other pieces than its SentencePiece model, or "".
+    """Return the first probe that a tokenizer splits differently from its SentencePiece model, or "".
 
     Tokenizers such as ALBERT's lower letters and take accents away around the model, so the probes are small and plain.
     """

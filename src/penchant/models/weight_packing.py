@@ -13,25 +13,27 @@ import torch
 from torch import Tensor
 from transformers.pytorch_utils import Conv1D
 
-# torch keeps what it compiled for each shape of input, up to 1,024 in each of two caches: 150 MiB, as if it leaked.
+# By default torch caches compiled code for up to 1,024 shapes of input in each of two caches, 150 MiB in all.
 for _capacity in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_capacity, "64")  # read by torch when the first packed layer runs
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 WIDE = 1 << 13
-"""Outputs from which a layer is packed on a processor with AVX2 and no more: vocabulary heads. For other layers torch's
-own BLAS is as fast there, and nearer to the exact product."""
+"""The smallest number of outputs of a layer that is packed on a processor with AVX2 only: vocabulary heads.
+
+For other layers torch's own BLAS is as fast there, and closer to the exact product.
+"""
 _WIDENED = 1 << 22
-"""The most weights held in float32 at once (16 MiB) where products in a 16-bit format are made in float32."""
+"""The most weights held in float32 at once (16 MiB) when products in a 16-bit format are made in float32."""
 
 
 class Packed:
-    """The packed linear layers of one model, where torch has oneDNN and it is faster than the BLAS.
+    """The packed linear layers of one model, if torch has oneDNN and it is faster than the BLAS.
 
-    A processor without instructions for a 16-bit format multiplies in it slowly; there each product is made in float32
-    and rounded once. The operators are not documented: where they are missing or fail, nothing is changed, and the
-    caller must check that the model's answers stayed the same, or else call `undo`. In a packed layer `weight` is an
-    empty tensor, so that a model is never twice in memory and code that reads it fails.
+    Processors without instructions for a 16-bit format are slow in it; on these each product is made in float32 and
+    rounded once. The operators are undocumented: if they are missing or fail, nothing is changed, and the caller must
+    check that the model's answers stayed the same, or else call `undo`. In a packed layer `weight` is an empty tensor,
+    so that a model is never twice in memory and code that reads it fails.
     """
 
     def __init__(self, model: Any) -> None:
@@ -44,9 +46,9 @@ class Packed:
         try:
             widens = _widens(model.dtype)
             if model.dtype == torch.float16 and not widens:
-                return  # torch itself uses the processor's instructions
+                return  # torch already uses the processor's float16 instructions
             for module in model.modules():
-                # Exactly these classes: a subclass may compute something else, and so may one of weights.
+                # Exactly these classes: subclasses of the layer or of its weights may compute something else.
                 if type(module) not in (torch.nn.Linear, Conv1D) or type(module.weight) is not torch.nn.Parameter:
                     continue
                 if widens:
@@ -70,7 +72,7 @@ class Packed:
         module.forward = _widened(_plain(module), module.bias)
 
     def undo(self) -> None:
-        """Restore every layer; weights that are tied to others are so again."""
+        """Restore every layer; tied weights are tied again."""
         for layer, weight in zip(self.layers, self._weights, strict=True):
             del layer.forward
             if weight.is_mkldnn:
@@ -81,7 +83,7 @@ class Packed:
 
 
 def _all_here(model: Any) -> bool:
-    """Return whether all weights are in the memory of this machine, and no layer is run for another place."""
+    """Return whether all weights are in the memory of this machine, and no layer runs on another device."""
     places = {parameter.device.type for parameter in model.parameters()}
     return places == {"cpu"} and not any(hasattr(module, "_hf_hook") for module in model.modules())
 
@@ -99,7 +101,7 @@ def _plain(module: Any) -> Tensor:
 
 
 def _widens(dtype: torch.dtype) -> bool:
-    """Return whether products in this format are made in float32, for want of instructions."""
+    """Return whether products in this format are made in float32, for lack of instructions."""
     if dtype == torch.float32:
         return False
     known = "bf16" if dtype == torch.bfloat16 else "fp16"
@@ -115,7 +117,7 @@ def _packed(reordered: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor
 
 
 def _widened(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """A linear layer with weights (out, in) of a 16-bit format, some of its outputs at a time."""
+    """Return a linear layer with 16-bit weights (out, in) that computes some of its outputs at a time."""
     step = max(1, _WIDENED // weight.shape[1])
 
     def forward(states: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-
+"""Statistics: from arrays of scores to estimates with intervals and tests."""

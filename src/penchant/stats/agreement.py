@@ -1,6 +1,6 @@
-"""Agreement of raters: beyond chance, Krippendorff's α, and raw, as a share."""
+"""Agreement of raters: corrected for chance (Krippendorff's α) and raw, as a share."""
 
-# The package `krippendorff` is under the GPL, which a library under the Apache licence cannot impose on its users.
+# The package `krippendorff` is not used: its GPL is incompatible with penchant's Apache licence.
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Scale = Literal["ordinal", "interval", "nominal"]
 TENTATIVE, RELIABLE = 0.667, 0.8
 """The α from which Krippendorff (2019) draws tentative conclusions, and from which he relies on the data."""
 ENOUGH = 100
-"""From this many units, percentile intervals of the nominal and the interval α hold what they say (simulated)."""
+"""The number of units from which percentile intervals of nominal and interval α reach their level (simulated)."""
 _ROUGH = Note("rough-alpha", would_do=ENOUGH)
 
 
@@ -43,15 +43,14 @@ def krippendorff_alpha(
     resamples: int = 1_000,
     level: float = 0.95,
 ) -> Estimate:
-    """Krippendorff's α (Krippendorff 2019, Content Analysis, 4th ed., ch. 12), with a bootstrap interval.
+    """Return Krippendorff's α (2019, Content Analysis, 4th ed., ch. 12), with a bootstrap interval.
 
-    `counts[u, v]`: how many raters gave unit u the value `domain[v]`. `domain`: ascending numbers, of which the
-    nominal and the ordinal scale use only the identity and the order. Units with fewer than two ratings say
-    nothing about agreement; they are left out, counted in `note`, and not part of `n`. Interval: percentile
-    bootstrap over the other units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93); resamples whose ratings
-    are all equal have no α and are left out and counted in `note`. Raises DataError for counts that are not
-    integers of 0 or more, one column per value, or a domain that does not ascend; MethodError for an unknown
-    scale.
+    `counts[u, v]`: the number of raters who gave unit u the value `domain[v]`. `domain`: ascending numbers, of which
+    the nominal and the ordinal scale use only the identity and the order. Units with fewer than two ratings carry no
+    information on agreement; they are left out, counted in `note`, and not part of `n`. Interval: percentile bootstrap
+    over the other units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93); resamples whose ratings are all equal have
+    no α and are left out and counted in `note`. Raises DataError for counts that are not integers of 0 or more, one
+    column per value, or a domain that does not ascend; MethodError for an unknown scale.
     """
     check_level(level)
     check_resamples(resamples)
@@ -67,48 +66,48 @@ def krippendorff_alpha(
 
 
 def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units") -> Estimate:
-    """How often two raters of the same unit gave the same answer: the mean over units of the share of such pairs
-    (Fleiss 1971, Psychol. Bull. 76:378, P̄), with an interval over units.
+    """Return the share of pairs of raters of a unit that gave the same answer, averaged over units.
 
-    `counts[u, v]`: how many raters gave unit u the answer v. Units with fewer than two are left out and counted in
-    `note`. It does not allow for chance: where nearly all answers are the same it is high whatever raters do, and α,
-    which does allow, is then low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
+    This is P̄ of Fleiss (1971, Psychol. Bull. 76:378), with an interval over units. `counts[u, v]`: the number of
+    raters who gave unit u the answer v. Units with fewer than two are left out and counted in `note`. Chance is not
+    corrected for: if nearly all answers are the same, the share is high whatever raters do, and α, which corrects for
+    chance, is low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
     """
     table = as_counts(counts, dimensions=2).astype(np.float64)
     pairable = table[table.sum(axis=1) > 1]
     raters = pairable.sum(axis=1)
     shares = (pairable * (pairable - 1)).sum(axis=1) / (raters * (raters - 1))
-    found = clustered_mean(shares, range(len(shares)), noun=noun, proportion=True, level=level)
+    estimate = clustered_mean(shares, range(len(shares)), noun=noun, proportion=True, level=level)
     lost = len(table) - len(pairable)
-    return replace(found, measure="raw agreement").noted(_too_few_ratings(lost, len(table), noun))
+    return replace(estimate, measure="raw agreement").noted(_too_few_ratings(lost, len(table), noun))
 
 
 def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1_000, level: float = 0.95) -> Estimate:
-    """The same on the interval scale, of any numbers: one array of values for each unit, one value a rater.
+    """Return Krippendorff's α on the interval scale, from one array of values per unit, one value per rater.
 
-    The squared differences of all pairs of values are sums of squares, so that no table of values is needed, which a
-    slider with a hundred points makes large. Raises DataError for NaN.
+    Squared differences of all pairs are computed from sums of squares, so that no table of values is needed; for a
+    slider with a hundred points it would be large. Raises DataError for NaN.
     """
     check_level(level)
     check_resamples(resamples)
-    given = [as_values(unit, where="units") for unit in units]
-    middle = float(np.mean(np.sort(np.concatenate(given)))) if given and sum(map(len, given)) else 0.0
-    rows = [(len(unit), *_sums(np.sort(unit) - middle)) for unit in given if len(unit) > 1]
+    arrays = [as_values(unit, where="units") for unit in units]
+    middle = float(np.mean(np.sort(np.concatenate(arrays)))) if arrays and sum(map(len, arrays)) else 0.0
+    rows = [(len(unit), *_sums(np.sort(unit) - middle)) for unit in arrays if len(unit) > 1]
     pairable = np.array(rows, dtype=np.float64).reshape(-1, 4)
     estimate = Estimate("Krippendorff's alpha (interval)", np.nan, len(pairable), level=level)
     return _with_interval(
-        estimate, _interval_alphas, pairable, len(given), seed=seed, resamples=resamples, caution=_ROUGH
+        estimate, _interval_alphas, pairable, len(arrays), seed=seed, resamples=resamples, caution=_ROUGH
     )
 
 
 def _sums(values: Array) -> tuple[float, float, float]:
-    """Sum, sum of squares, and the squared differences within a unit as they count in α."""
+    """Return the sum, the sum of squares, and the squared differences within a unit as they count in α."""
     total, squares = float(values.sum()), float((values**2).sum())
     return total, squares, float(len(values) * ((values - values.mean()) ** 2).sum() / (len(values) - 1))
 
 
 def _interval_alphas(times_drawn: Counts, rows: Array) -> Array:
-    """α of every resample of units, from their sums; NaN where all values are equal."""
+    """Return α of every resample of units, from their sums; NaN if all values are equal."""
     n, total, squares, within = (times_drawn.astype(np.float64) @ rows).T
     with np.errstate(divide="ignore", invalid="ignore"):
         between = squares - total**2 / n
@@ -126,8 +125,10 @@ def _with_interval(
     resamples: int,
     caution: Note | None = None,
 ) -> Estimate:
-    """α of the units with two ratings or more, with the percentile interval over them; `caution` is its note where
-    units are few."""
+    """Return α of the units with two ratings or more, with the percentile interval over them.
+
+    `caution` is the note for few units.
+    """
     units, lost = estimate.n, units_given - estimate.n
     if not units:
         return estimate.noted(Note("no-unit-with-two-ratings", of=lost) if lost else Note("no-units"))
@@ -149,13 +150,13 @@ def _with_interval(
     return replace(estimate, low=low, high=high, method=method).noted(few, undefined, left_out)
 
 
-def _too_few_ratings(lost: int, given: int, noun: str) -> Note | None:
+def _too_few_ratings(lost: int, total: int, noun: str) -> Note | None:
     """Return the note on units that fewer than two raters judged."""
-    return Note("fewer-than-two-ratings", lost=lost, of=given, noun=noun) if lost else None
+    return Note("fewer-than-two-ratings", lost=lost, of=total, noun=noun) if lost else None
 
 
 def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, Array]:
-    """The counts (units, values) and the domain as arrays. Raises DataError or MethodError where they do not fit."""
+    """Return the counts (units, values) and the domain as checked arrays. Raises DataError or MethodError."""
     if scale not in get_args(Scale):
         raise MethodError(f"there is no scale '{scale}'", hint=f"choose {', '.join(get_args(Scale))}")
     table, values = as_counts(counts, dimensions=2), as_values(domain, where="domain")
@@ -167,14 +168,14 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
 
 
 def _coincidences(units: Array) -> Array:
-    """The coincidence matrix of every unit, (units, values, values)."""
+    """Return the coincidence matrix of every unit, (units, values, values)."""
     outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
     matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
     return matrices
 
 
 def _alphas(coincidences: Array, domain: Array, scale: Scale) -> Array:
-    """α of each coincidence matrix (resamples, values, values); NaN where all ratings are equal."""
+    """Return α of each coincidence matrix (resamples, values, values); NaN if all ratings are equal."""
     totals = coincidences.sum(axis=2)
     if scale == "nominal":
         squares = np.broadcast_to(1.0 - np.eye(len(domain)), coincidences.shape)

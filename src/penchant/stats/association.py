@@ -26,30 +26,32 @@ EXACT = 200_000
 _TOLERANCE = 1e-12
 _BLOCK = 20_000
 _FAR = 1e300
-"""t of parts that do not vary."""
+"""The value of t for parts that do not vary."""
 
 
 def unit(vectors: ArrayLike) -> Array:
-    """Vectors (n, d) scaled to length 1, in float64. Raises DataError for a vector that is zero or not finite."""
+    """Return vectors (n, d) scaled to length 1, in float64. Raises DataError for one that is zero or not finite."""
     array = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
         bad = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)).all(axis=-1))[0])
-        raise DataError(f"vector {bad} has no direction", where="association")
+        raise DataError(f"vector {bad} has no direction: it is zero or not finite", where="association")
     scaled: Array = array / lengths
     return scaled
 
 
 def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
-    """s of every word (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
+    """Return s of every word (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
     directions = unit(words)
     s: Array = directions @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
     return s
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
-    """d of the associations s(x) and s(y); NaN where s does not vary over both. `ddof`: 1 for the sample sd, 0 as in
-    WEFE."""
+    """Return d of the associations s(x) and s(y); NaN if s does not vary over both.
+
+    `ddof`: 1 for the sample sd, 0 as in WEFE.
+    """
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     both = np.concatenate([first, second])
     if len(both) <= ddof or not len(first) or not len(second):
@@ -61,8 +63,11 @@ def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """The result of a permutation test: p, the number of partitions examined, whether these are all there are
-    (`exact`), and how many of them tied with the observed one (ties count as extreme)."""
+    """The result of a permutation test: p and the number of partitions examined.
+
+    `exact`: these are all partitions. `ties`: the number of partitions that tied with the observed one, which count as
+    extreme.
+    """
 
     p: float
     partitions: int
@@ -83,23 +88,23 @@ def permutation_test(
     """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
 
     Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn, and
-    p = (1 + extreme)/(1 + draws), the same in whatever order X and Y are given. `upper` counts partitions with a sum at
-    least as large; two-sided counts those at least as far from the mean of all partitions. `studentised`: the statistic
-    is Welch's t, which holds the level where the smaller part varies more, too (Janssen 1997; Chung & Romano 2013); a
-    part of one value has none. Raises MethodError for an unknown alternative.
+    p = (1 + extreme)/(1 + draws), independent of the order of X and Y. `upper` counts partitions with a sum at least as
+    large; two-sided counts those at least as far from the mean of all partitions. `studentised`: the statistic is
+    Welch's t, which holds the level also if the smaller part varies more (Janssen 1997; Chung & Romano 2013); it needs
+    two values in each part. Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     n, m = len(first), len(second)
     if not n or not m:
         return Permutation(math.nan, 0, True, 0)
-    both = np.sort(np.concatenate([first, second]))  # the same stimuli in another order have the same draws
+    both = np.sort(np.concatenate([first, second]))  # the draws do not depend on the order of stimuli
     centre = both.mean()
     both = both - centre  # then Σx − Σy = 2Σx, whose mean over partitions is 0
     slack = _TOLERANCE * max(1.0, float(np.abs(both).sum()))
     total = math.comb(n + m, n)
     enumerated = total <= exact
-    # The sum of the n is minus that of the m others, so the smaller part serves, whichever of X and Y it is.
+    # The sum of n values is minus that of the m others, so only the smaller part is needed.
     sign, part = (1, n) if n <= m else (-1, m)
     moments = np.column_stack([both, both**2])
     statistic = _welch(moments, part) if studentised and n != m and part > 1 else _first
@@ -118,8 +123,11 @@ def permutation_test(
 
 
 def normal_test(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided") -> float:
-    """The normal approximation to the p-value of `permutation_test`, with the exact mean and variance over all
-    partitions: the sum of n of n + m values has nm/(n + m) times their variance. NaN where nothing varies."""
+    """Return the normal approximation to the p-value of `permutation_test`; NaN if nothing varies.
+
+    It uses the exact mean and variance over all partitions: the sum of n of n + m values has nm/(n + m) times their
+    variance.
+    """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     n, m = len(first), len(second)
@@ -146,8 +154,11 @@ def _first(sums: Array) -> Array:
 
 
 def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
-    """Welch's t of n of some values, whose mean is 0, against the others, from the sums of the n and of their squares,
-    (…, 2); `moments` has all values and their squares."""
+    """Return a function that computes Welch's t of n values against the others, whose overall mean is 0.
+
+    The function takes the sums of the n values and of their squares, (…, 2); `moments` has all values and their
+    squares.
+    """
     m, squares = len(moments) - n, float(moments[:, 1].sum())
 
     def t(sums: Array) -> Array:
@@ -161,14 +172,14 @@ def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
 
 
 def _all_sums(values: Array, n: int) -> Iterator[Array]:
-    """The sums of every choice of n rows, in blocks."""
+    """Yield the sums of every choice of n rows, in blocks."""
     choices = combinations(range(len(values)), n)
     while block := list(islice(choices, _BLOCK)):
         yield values[np.array(block)].sum(axis=1)
 
 
 def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array]:
-    """The sums of n rows drawn at random without replacement, `draws` in all, in blocks."""
+    """Yield the sums of n rows drawn at random without replacement, `draws` in all, in blocks."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, _BLOCK):
         rows = min(_BLOCK, draws - start)
@@ -180,9 +191,9 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 class Combined:
     """Effect sizes combined as random effects.
 
-    `p` shrinks as samples are added, however alike they are: samples of one corpus are not independent studies. `tau`
+    `p` shrinks as samples are added, however similar they are: samples of one corpus are not independent studies. `tau`
     is the sd between samples beyond their own variances and `i2` its share of the total, both in the units of effect
-    sizes only where the variances are.
+    sizes only if the variances are.
     """
 
     effect: float
@@ -197,8 +208,8 @@ class Combined:
 def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternative = "two-sided") -> Combined:
     """Combine effect sizes, given their variances, by DerSimonian and Laird's method.
 
-    W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
-    effect = Σv·ES/Σv; se = 1/√Σv. Raises DataError for unequal lengths or variances that are not positive.
+    W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²); effect = Σv·ES/Σv;
+    se = 1/√Σv. Raises DataError for unequal lengths or variances that are not positive.
     """
     _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
@@ -212,19 +223,22 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
         return Combined(nan, nan, nan, nan, nan, nan, 0)
     w = 1 / v
     centre = float((w * es).sum() / w.sum())
-    q = float((w * (es - centre) ** 2).sum())  # the same as ΣW·ES² − (ΣW·ES)²/ΣW, without its cancellation
+    q = float((w * (es - centre) ** 2).sum())  # equals ΣW·ES² − (ΣW·ES)²/ΣW, without cancellation
     c = float(w.sum() - (w**2).sum() / w.sum())
     tau2 = max(0.0, (q - (n - 1)) / c) if n > 1 else 0.0
     weight = 1 / (v + tau2)
     effect, se = float((weight * es).sum() / weight.sum()), float(weight.sum() ** -0.5)
     p = _tail(effect / se, alternative)
-    i2 = max(0.0, (q - (n - 1)) / q) if n > 1 and q > 0 else 0.0  # of one sample, q is rounding
+    i2 = max(0.0, (q - (n - 1)) / q) if n > 1 and q > 0 else 0.0  # with one sample, q is rounding
     return Combined(effect, se, p, q, tau2**0.5, i2, n)
 
 
 def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
-    """The mean of effect sizes and the prediction interval of one more, mean ± t·S·√(1 + 1/N) with N − 1 degrees of
-    freedom: S is all that samples differ by, their own variances included. NaN for one sample."""
+    """Return the mean of effect sizes and the prediction interval of one more; NaN for one sample.
+
+    The interval is mean ± t·S·√(1 + 1/N) with N − 1 degrees of freedom; S is the total sd between samples, their own
+    variances included.
+    """
     check_level(level)
     es = as_values(effects, where="effect sizes")
     n = len(es)
@@ -235,11 +249,11 @@ def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, f
 
 
 def effect_variance(effects: ArrayLike, n: int, largest: float) -> Array:
-    """The variance of effect sizes d of n stimuli over other stimuli, in the units of d²; 0 at the `largest` d.
+    """Return the variance of effect sizes d of n stimuli over other stimuli, in units of d²; 0 at the `largest` d.
 
     d is a point-biserial correlation r times `largest`, and r = δ/√(δ² + 4) of the effect size δ whose sd is that
-    within the sets, with the variance 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that r has (1 − r²)²(1 − r²/2)/n.
-    For sets of about the same size.
+    within the sets, with the variance 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that r has (1 − r²)²(1 − r²/2)/n. For
+    sets of about the same size.
     """
     r2 = np.minimum(1.0, (np.asarray(effects, dtype=np.float64) / largest) ** 2)
     variances: Array = largest**2 * (1 - r2) ** 2 * (1 - r2 / 2) / n

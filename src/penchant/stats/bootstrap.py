@@ -17,11 +17,11 @@ from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
 from penchant.wording.phrases import Method, Note
 
 FEW_CLUSTERS = 10
-"""Intervals from fewer units than this are called rough."""
+"""The number of units below which an interval is called rough."""
 FEWEST_BEYOND = 5
-"""Resamples on the other side of a number, below which counting them says too little of a p-value."""
+"""The number of resamples beyond a value below which their count is too imprecise for a p-value."""
 CHUNK = 2_000_000
-"""Array elements held at once while resampling (16 MB)."""
+"""The number of array elements held at once while resampling (16 MB)."""
 
 # Drawing ------------------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def resample_counts(
     strata: Codes | None = None,
     paired: bool = False,
 ) -> Counts:
-    """How often each row is drawn, with replacement, in each resample: (resamples, rows).
+    """Return how often each row is drawn, with replacement, in each resample: (resamples, rows).
 
     `times`: how many units each row stands for, (rows,). `strata`: the stratum of each row, 0, 1, …; each resample
     draws as many units from a stratum as it has. `paired`: the rows of the strata are paired by position and drawn
@@ -55,7 +55,7 @@ def resample_counts(
 def resampled(
     statistic: Callable[[Counts, Array], Array], units: Array, *, seed: Seed, resamples: int, pooled: bool = True
 ) -> Array:
-    """A statistic of every resample of some units, (resamples, …).
+    """Return a statistic of every resample of some units, (resamples, …).
 
     `units`: rows (n, k). `statistic` takes the counts of a block of b resamples, (b, rows), and the rows, and returns
     one value or array per resample, (b, …). `pooled`: equal rows are interchangeable, so only the distinct rows are
@@ -76,16 +76,16 @@ def resampled(
 
 
 def percentile(draws: Array, level: float) -> tuple[float, float]:
-    """Percentile interval: the central share `level` of the resamples."""
+    """Return the percentile interval: the central share `level` of the resamples."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, float]:
-    """Percentile interval widened for n resampled units (Hesterberg 2015, The American Statistician 69:371–386).
+    """Return the percentile interval widened for n resampled units (Hesterberg 2015, Am. Stat. 69:371–386).
 
-    It is wider by the ratio of the t interval to the normal interval with the bootstrap's sd, which divides by n.
-    NaN for one unit, or where a resample is NaN.
+    It is wider by the ratio of the t interval to the normal interval with the bootstrap's sd, which divides by n. NaN
+    for one unit, or if a resample is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan, np.nan
@@ -95,12 +95,12 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
 
 
 def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0) -> float:
-    """Two-sided p-value for a statistic of `against`: below 1 − level where `expanded_percentile` leaves that out.
+    """Return the two-sided p-value for the value `against`; it is below 1 − level if `expanded_percentile` excludes it.
 
-    The draws count with the one that is observed (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` of them beyond
-    `against` do not say how far away it is: of five units and 10,000 draws, p as counted is never below .029, however
-    clear a difference. There p is that of the t test with the draws' sd, where it is the smaller one. `least`: what the
-    t test's p is raised to, for units whose sd says too little. NaN for one unit, or where a resample is NaN.
+    The observed value counts as one of the draws (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` draws beyond
+    `against` cannot show how far away it is: with five units and 10,000 draws, a counted p is never below .029, however
+    clear the difference. In this case the p of the t test with the draws' sd is used if it is smaller. `least`: the
+    lower limit of that p, for units whose sd is unreliable. NaN for one unit, or if a resample is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan
@@ -113,7 +113,7 @@ def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0
 
 
 def _by_t(deviate: float, n: int) -> float:
-    """Two-sided p of a deviate of a mean's resamples over n units, whose sd divides by n."""
+    """Return the two-sided p of a deviate of a mean's resamples over n units, whose sd divides by n."""
     return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 
@@ -128,10 +128,10 @@ def resampling(code: str, units: int, resamples: int, seed: Seed, noun: str, **p
 
 
 def seed_of(seed: Seed) -> int | str:
-    """Return what a method says of where its random numbers come from."""
+    """Return the seed for the description of a method, or a phrase for a caller's generator."""
     return "caller's generator" if isinstance(seed, np.random.Generator) else int(seed)
 
 
 def few_clusters(clusters: int, noun: str = "clusters") -> Note | None:
-    """Return the note on an interval from few units; None when there are enough."""
+    """Return the note on an interval from few units, or None."""
     return Note("few-clusters", have=clusters, noun=noun) if clusters < FEW_CLUSTERS else None

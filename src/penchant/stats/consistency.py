@@ -1,4 +1,4 @@
-"""Consistency of a table of scores: Cronbach's α, and the shares of its variance."""
+"""Consistency of a table of scores: Cronbach's α, and shares of its variance."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from penchant.wording.phrases import Method, Note, present
 
 ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
-"""The share of variance of templates that treat statements differently."""
+"""The share of variance due to templates that treat statements differently."""
 RESPONDENTS = 30
-"""Fewer respondents than this have no α: a convention (cf. Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
+"""The fewest respondents for an α, by convention (cf. Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
 def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | None = None) -> Estimate:
-    """Internal consistency of items (columns) over respondents (rows).
+    """Return Cronbach's α, the internal consistency of items (columns) over respondents (rows).
 
     α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
-    Rows with a NaN are left out and counted in `note`. Of a few respondents who answer nearly alike, α can be far below
-    0 and means nothing: with fewer than `RESPONDENTS` it is NaN. With `weights` of the rows the variances are weighted,
-    and the interval is that of Kish's effective number of rows.
+    Rows with a NaN are left out and counted in `note`. With fewer than `RESPONDENTS` rows α is NaN, since a few
+    respondents who answer nearly alike can make it meaningless and far below 0. With `weights` of the rows the
+    variances are weighted, and the interval is that of Kish's effective number of rows.
     """
     table = np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(table).any(axis=1)
@@ -35,22 +35,22 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
     total = weighted_sd(whole.sum(axis=1), counting) ** 2 if n > 1 else 0.0
     if k < 2 or n < RESPONDENTS or not total > 0:
         few = Note("alpha-few-respondents", least=RESPONDENTS)
-        why = Note("alpha-few-items") if k < 2 else few if n < RESPONDENTS else Note("alpha-sums-alike")
-        return Estimate(ALPHA, np.nan, n, level=level, notes=present(why, left_out))
+        reason = Note("alpha-few-items") if k < 2 else few if n < RESPONDENTS else Note("alpha-sums-alike")
+        return Estimate(ALPHA, np.nan, n, level=level, notes=present(reason, left_out))
     alpha = k / (k - 1) * (1 - sum(weighted_sd(item, counting) ** 2 for item in whole.T) / total)
-    worth = n if weights is None else effective_n(counting)
-    df = worth - 1, (worth - 1) * (k - 1)
+    effective = n if weights is None else effective_n(counting)
+    df = effective - 1, (effective - 1) * (k - 1)
     low = 1 - (1 - alpha) * scipy.stats.f.ppf((1 + level) / 2, *df)
     high = 1 - (1 - alpha) * scipy.stats.f.ppf((1 - level) / 2, *df)
-    method = Method("feldt", items=k, respondents=n, worth=None if weights is None else worth)
+    method = Method("feldt", items=k, respondents=n, worth=None if weights is None else effective)
     return Estimate(ALPHA, float(alpha), n, float(low), float(high), level, method, notes=present(left_out))
 
 
 def variance_shares(table: Array) -> dict[str, Array]:
-    """Shares of the sum of squares of a full table (…, statements, templates, groups): one per factor, one for how
-    differently templates treat the statements (their interaction), and the rest.
+    """Return shares of the sum of squares of a full table (…, statements, templates, groups).
 
-    The table is balanced, so that the shares add up to 1; NaN where nothing varies.
+    There is one share per factor, one for the interaction of statements and templates, and the rest. The table is
+    balanced, so that the shares add up to 1; NaN if nothing varies.
     """
     axes = {"statement": -3, "template": -2, "group": -1}
     mean = table.mean(axis=(-3, -2, -1), keepdims=True)

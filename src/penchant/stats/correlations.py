@@ -1,7 +1,7 @@
-"""Two numbers of each of some units: their correlation and the slope of one on the other, the units being a sample.
+"""Correlation and regression slope of two numbers per unit, with the units as a sample.
 
 Interval: expanded percentile bootstrap over units (Hesterberg 2015). Test: the second numbers are permuted among the
-units; its null hypothesis is that the two have nothing to do with each other.
+units; its null hypothesis is that the two are unrelated.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from penchant.wording.phrases import Method, Note, present
 SLOPE = "slope"
 DIFFERENCE = f"difference of {PEARSON}"
 FEWEST = 5
-"""The fewest units that have a correlation or a slope here."""
+"""The fewest units for a correlation or a slope."""
 ENOUGH = 30
-"""Intervals from fewer units are called rough (docs/validity.md)."""
+"""The number of units below which an interval is called rough (docs/validity.md)."""
 _SAME = 1e-12
-"""Numbers that differ by less than this share of the largest are the same but for rounding."""
+"""Numbers that differ by less than this share of the largest are equal but for rounding."""
 
 
 def correlation(
@@ -40,11 +40,10 @@ def correlation(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """Pearson's r, or with `ranks` Spearman's ρ (ties share the middle of their ranks), of x and y, one number each per
-    unit, with an interval and a test.
+    """Return Pearson's r of x and y, one number each per unit, or with `ranks` Spearman's ρ, with interval and test.
 
-    NaN for fewer than five units, or where either number is the same for all. Raises DataError for NaN or unequal
-    lengths.
+    Tied ranks are averaged. NaN for fewer than five units, or if either number is the same for all. Raises DataError
+    for NaN or unequal lengths.
     """
     statistic = _spearman if ranks else _pearson
     return _estimate(SPEARMAN if ranks else PEARSON, statistic, x, y, ranks, seed, resamples, level, noun)
@@ -59,7 +58,7 @@ def slope(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """The least-squares slope of y on x, in units of y per unit of x, with an interval and the test of `correlation`.
+    """Return the least-squares slope of y on x, with an interval and the test of `correlation`.
 
     NaN and errors as for `correlation`.
     """
@@ -76,9 +75,9 @@ def correlation_difference(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """Pearson's r of x and `first` minus that of x and `second`, of the same units, which are resampled together.
+    """Return Pearson's r of x and `first` minus that of x and `second`, over the same resampled units.
 
-    The test is of the same bootstrap as the interval: p is below 1 − `level` where the interval leaves 0 out. NaN and
+    The test is from the same bootstrap as the interval: p is below 1 − `level` if the interval excludes 0. NaN and
     errors as for `correlation`.
     """
     check_level(level)
@@ -91,7 +90,7 @@ def correlation_difference(
     if reason:
         return Estimate(DIFFERENCE, np.nan, n, level=level, notes=(reason,))
     units = np.stack(sides, axis=1)
-    units = units[np.lexsort(units.T)]  # their order changes nothing
+    units = units[np.lexsort(units.T)]  # so that results do not depend on the order of units
     value = float(_differences(np.ones((1, n), dtype=np.int64), units)[0])
     draws = resampled(_differences, units, seed=seed, resamples=resamples)
     known = draws[~np.isnan(draws)]
@@ -123,7 +122,7 @@ def _estimate(
     if reason:
         return Estimate(measure, np.nan, n, level=level, notes=(reason,))
     units = np.stack([first, second], axis=1)
-    units = units[np.lexsort((second, first))]  # their order changes nothing
+    units = units[np.lexsort((second, first))]  # so that results do not depend on the order of units
     value = float(statistic(np.ones((1, n), dtype=np.int64), units)[0])
     p = _permutation_p(units, ranks=ranks, seed=seed, draws=resamples)
     test = Method("permutation", units=n, noun=noun, draws=resamples, seed=seed_of(seed), two_sided=True)
@@ -140,7 +139,7 @@ def _estimate(
 
 
 def _none(measure: str, sides: Sequence[Array], noun: str) -> Note | None:
-    """Why there is no such number of some units; None where there is one."""
+    """Return the reason why some units have no such number, or None."""
     if len(sides[0]) < FEWEST:
         return Note("needs-more", measure=measure, least=FEWEST, noun=noun)
     alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)
@@ -167,7 +166,7 @@ def _spearman(counts: Counts, units: Array) -> Array:
 
 
 def _slopes(counts: Counts, units: Array) -> Array:
-    """NaN where all units that are drawn have the same x."""
+    """Return the slope in each resample; NaN if all drawn units have the same x."""
     weights = counts.astype(np.float64)
     n = weights.sum(axis=1)
     x, y = (units - units.mean(axis=0)).T
@@ -179,7 +178,10 @@ def _slopes(counts: Counts, units: Array) -> Array:
 
 
 def _permutation_p(units: Array, *, ranks: bool, seed: Seed, draws: int) -> float:
-    """Two-sided: (1 + extreme)/(1 + draws) (Phipson & Smyth 2010), extreme being |Σ x·y| of centred numbers."""
+    """Return the two-sided permutation p-value, (1 + extreme)/(1 + draws) (Phipson & Smyth 2010).
+
+    Extreme means |Σ x·y| of centred numbers.
+    """
     x, y = (scipy.stats.rankdata(side) if ranks else side for side in units.T)
     x, y = x - x.mean(), y - y.mean()
     bound = abs(float(x @ y)) - _SAME * float(np.abs(x) @ np.abs(y))

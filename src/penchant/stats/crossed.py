@@ -1,6 +1,6 @@
-"""Judgements of the same items by several people, against scores and each other; items and raters are both a sample.
+"""Judgements of the same items by several raters, compared with scores and each other; both are samples.
 
-Judgements are an array (raters, items), NaN where a rater judged nothing; every item has a judgement.
+Judgements are an array (raters, items), with NaN for missing ones; every item has a judgement.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ from penchant.wording.phrases import Method, Note, present
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 FEWEST = 3
-"""The fewest items that have a correlation, and the fewest raters of an item that have a ceiling."""
+"""The fewest items for a correlation, and the fewest raters of an item for a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-"""Intervals from fewer raters or items are called rough (simulated in the slow tests)."""
+"""The number of items below which an interval is called rough; `FEW_RATERS` likewise (simulated in the slow tests)."""
 WIDE = Note("wide-of-100")
 _SAME = 1e-12
-"""Numbers that differ by less than this share of the largest are the same but for rounding."""
+"""Numbers that differ by less than this share of the largest are equal but for rounding."""
 
 
 def as_judgements(judged: ArrayLike) -> Array:
-    """The judgements as an array whose raters are in an order that depends on what they judged alone. Raises DataError
-    for an item without a judgement, or what is no number."""
+    """Return the judgements as an array whose order of raters depends only on their judgements.
+
+    Raises DataError for an item without a judgement, or a judgement that is infinite or not a number.
+    """
     array = np.asarray(judged, dtype=np.float64)
     if array.ndim != 2 or np.isinf(array).any():
         raise DataError(f"expected a finite number or NaN per rater and item, got {array.shape}", where="judgements")
@@ -65,13 +67,13 @@ def correlation(
     noun: str = "items",
     most_lost: float = 1.0,
 ) -> Estimate:
-    """Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and the means of what was judged of them.
+    """Return Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and their mean judgements.
 
     Interval: percentile bootstrap that draws items and raters, each with replacement and independently of the other
-    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411), moved on the scale of Fisher's z until its
-    median is what was observed, as drawn raters are fewer different ones. It is for as many other raters. Resamples
-    without a correlation are left out and counted; where they are a larger share than `most_lost`, nothing is
-    estimated. Raises DataError for NaN or arrays that do not fit.
+    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411), shifted on the scale of Fisher's z until its
+    median is the observed value, because drawn raters include fewer different ones. The interval covers the result with
+    as many other raters. Resamples without a correlation are left out and counted; if they are a larger share than
+    `most_lost`, nothing is estimated. Raises DataError for NaN or arrays that do not fit.
     """
     check_level(level)
     check_resamples(resamples)
@@ -83,8 +85,8 @@ def correlation(
         return Estimate(name, np.nan, n, level=level, notes=(Note("correlation-needs", least=FEWEST, noun=noun),))
     value = float(_correlations(values, table, np.ones((1, raters)), np.ones((1, n)), ranks=ranks)[0])
     if np.isnan(value):
-        what = "scores" if _alike(values[None])[0] else "mean judgements"
-        return Estimate(name, np.nan, n, level=level, notes=(Note("no-correlation", what=what, noun=noun),))
+        side = "scores" if _alike(values[None])[0] else "mean judgements"
+        return Estimate(name, np.nan, n, level=level, notes=(Note("no-correlation", what=side, noun=noun),))
     if raters < 2:
         return Estimate(name, value, n, level=level, notes=(Note("one-rater"),))
     draws = _draws(values, table, ranks=ranks, seed=seed, resamples=resamples)
@@ -94,8 +96,8 @@ def correlation(
     if lost > most_lost * resamples:
         return Estimate(name, np.nan, n, level=level, notes=(Note("too-many-undefined", lost=lost, of=resamples),))
     if abs(value) > 1 - _SAME or not len(defined):
-        why = Note("nothing-departs-from-a-line" if len(defined) else "no-resample-has-a-correlation")
-        return Estimate(name, value, n, level=level, notes=present(why, undefined))
+        reason = Note("nothing-departs-from-a-line" if len(defined) else "no-resample-has-a-correlation")
+        return Estimate(name, value, n, level=level, notes=present(reason, undefined))
     ends = np.tanh(np.array(percentile(_fisher(defined), level)) - np.median(_fisher(defined)) + _fisher(value))
     method = resampling("recentred-bootstrap", n, resamples, seed, noun, of=name, raters=raters)
     notes = present(_few(raters, n, noun), undefined)
@@ -103,7 +105,7 @@ def correlation(
 
 
 def _draws(scores: Array, judged: Array, *, ranks: bool, seed: Seed, resamples: int) -> Array:
-    """The correlation in each resample of raters and of items."""
+    """Return the correlation in each resample of raters and of items."""
     rng = np.random.default_rng(seed)
     step = max(1, CHUNK // len(scores))
     parts = []
@@ -120,43 +122,51 @@ def _fisher(r: Array | float) -> Array:
 
 
 def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
-    """The correlation with all raters, and then without each of them: (1 + raters,). All are NaN where the first is; a
-    rater without whom there is none, or who judged none of the items, leaves it as it is."""
+    """Return the correlation with all raters, and then without each of them: (1 + raters,).
+
+    All are NaN if the first is. For a rater without judgements, or without whom there is no correlation, the value is
+    the first.
+    """
     values, table = as_values(scores, where="scores"), np.asarray(judged, dtype=np.float64)
     raters, n = table.shape
     if n < FEWEST:
         return np.full(1 + raters, np.nan)
-    kept = np.concatenate([np.ones((1, raters)), 1 - np.eye(raters)])
-    found = _correlations(values, table, kept, np.ones((1 + raters, n)), ranks=ranks)
-    return np.where(np.isnan(found), found[0], found)
+    included = np.concatenate([np.ones((1, raters)), 1 - np.eye(raters)])
+    correlations = _correlations(values, table, included, np.ones((1 + raters, n)), ranks=ranks)
+    return np.where(np.isnan(correlations), correlations[0], correlations)
 
 
 def _few(raters: int, items: int, noun: str) -> Note:
-    """What the interval holds in simulations, with a caution for few raters or items."""
+    """Return the note on the coverage of the interval in simulations, with a caution for few raters or items."""
     few = [[raters, "raters"]] * (raters < FEW_RATERS) + [[items, noun]] * (items < FEW_ITEMS)
     return Note("rough-of-raters-and-items", few=few, would_do=[FEW_RATERS, FEW_ITEMS]) if few else WIDE
 
 
 def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, ranks: bool) -> Array:
-    """The correlation in every resample: how often each rater (b, raters) and item (b, items) is drawn; NaN where
-    either side is the same for all items that are drawn and judged."""
+    """Return the correlation in every resample, given how often each rater (b, raters) and item (b, items) is drawn.
+
+    NaN if either side is the same for all items that are drawn and judged.
+    """
     heard = raters @ (~np.isnan(judged)).astype(np.float64)
     with np.errstate(invalid="ignore"):
         means = (raters @ np.nan_to_num(judged)) / heard
     weights = np.where(heard > 0, items, 0.0)
-    means, given = np.nan_to_num(means), np.broadcast_to(scores, means.shape)
+    means, repeated = np.nan_to_num(means), np.broadcast_to(scores, means.shape)
     if not ranks:
-        return weighted_pearson(given, means, weights)
+        return weighted_pearson(repeated, means, weights)
     scale = float(np.abs(means).max()) or 1.0
-    x, y = midranks(given, weights), midranks(np.round(means / scale, 12), weights)  # but for rounding, means may tie
+    # Rounding restores ties of means.
+    x, y = midranks(repeated, weights), midranks(np.round(means / scale, 12), weights)
     return weighted_pearson(x, y, weights)
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
-    """Pearson's r of each row of x and y, (b, n), whose entries count as often as `weights` says, (b, n); NaN where a
-    side is the same for all that count."""
+    """Return Pearson's r of each row of x and y, (b, n), with the `weights` of their entries, (b, n).
+
+    NaN if a side is the same for all entries with a weight.
+    """
     total = weights.sum(axis=1, keepdims=True)
-    found = np.full(len(x), np.nan)
+    result = np.full(len(x), np.nan)
     some = total[:, 0] > 0
     x, y, weights, total = x[some], y[some], weights[some], total[some]
     centred = [side - (weights * side).sum(axis=1, keepdims=True) / total for side in (x, y)]
@@ -164,12 +174,12 @@ def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
     varied = ~(_alike(x, weights) | _alike(y, weights))
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (weights * centred[0] * centred[1]).sum(axis=1) / np.sqrt(squares[0] * squares[1])
-    found[some] = np.where(varied, np.clip(r, -1.0, 1.0), np.nan)
-    return found
+    result[some] = np.where(varied, np.clip(r, -1.0, 1.0), np.nan)
+    return result
 
 
 def _alike(values: Array, weights: Array | None = None) -> Codes:
-    """Whether all values of a row that have a weight are the same but for rounding."""
+    """Return for each row whether all values with a weight are equal but for rounding."""
     drawn = np.ones(values.shape, dtype=bool) if weights is None else weights > 0
     highest, lowest = (
         edge(np.where(drawn, values, fill), axis=1) for edge, fill in ((np.max, -np.inf), (np.min, np.inf))
@@ -179,7 +189,7 @@ def _alike(values: Array, weights: Array | None = None) -> Codes:
 
 
 def midranks(values: Array, weights: Array) -> Array:
-    """The ranks of the values of each row, each as often as its weight says; ties share the middle of theirs."""
+    """Return the ranks of the values of each row, each as often as its weight; tied ranks are averaged."""
     order = np.argsort(values, axis=1, kind="stable")
     ordered, times = (np.take_along_axis(array, order, axis=1) for array in (values, weights))
     after = np.cumsum(times, axis=1)
@@ -198,7 +208,7 @@ def midranks(values: Array, weights: Array) -> Array:
 
 
 def majority(judged: Array) -> Array:
-    """The sign that most raters give each item, (items,): 1, −1, or 0 where as many give either."""
+    """Return the sign that most raters give each item, (items,): 1, −1, or 0 for a tie."""
     signs: Array = np.sign(np.nansum(np.sign(judged), axis=0))
     return signs
 
@@ -210,14 +220,16 @@ def ceiling(
     level: float = 0.95,
     noun: str = "items",
 ) -> Estimate:
-    """How often a rater gives the sign that most of the other raters give: the mean over raters, each over the items
-    where three or more judged and the others do not tie; a judgement of 0 counts one half. `n` is the number of those
-    items.
+    """Return how often a rater gives the sign that most of the other raters give.
+
+    It is the mean over raters, each over the items where three or more judged and the others do not tie; a judgement of
+    0 counts one half. `n` is the number of those items.
 
     Interval: a t interval on the logit scale. The variance between items is that of the jackknife over them, or over
-    `clusters` of them, which `noun` names; that between raters the jackknife's, whose majorities then lack the rater,
-    too. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). It errs on the
-    wide side: the interaction of raters and items counts twice. NaN where no item has three raters.
+    `clusters` of them, which `noun` names; the variance between raters is also the jackknife's, with majorities
+    recomputed without the rater. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin
+    2:110–114). The interval is conservative, since the interaction of raters and items counts twice. NaN if no item has
+    three raters.
     """
     check_level(level)
     table = as_judgements(judged)
@@ -244,17 +256,22 @@ def ceiling(
 
 
 def _against_others(judged: Array, others: int) -> Array:
-    """The credit of each rater at each item against the majority of the others; NaN where the rater or `others` of them
-    are missing, or where the others tie."""
+    """Return the credit of each rater at each item against the majority of the others.
+
+    NaN if the rater or `others` of them are missing, or if the others tie.
+    """
     signs = np.sign(judged)
-    given = ~np.isnan(signs)
+    judged_here = ~np.isnan(signs)
     rest = np.sign(np.nansum(signs, axis=0) - np.nan_to_num(signs))
-    enough = given & (given.sum(axis=0) > others)
+    enough = judged_here & (judged_here.sum(axis=0) > others)
     return np.where(enough & (rest != 0), (signs * rest + 1) / 2, np.nan)
 
 
 def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
-    """The mean over raters of their mean credit; `without` has what is left out, as sums and numbers of each rater."""
+    """Return the mean over raters of their mean credit.
+
+    `without` has the sums and numbers of credits to leave out, for each rater.
+    """
     given = ~np.isnan(credit)
     sums, numbers = np.nansum(credit, axis=1), given.sum(axis=1).astype(np.float64)
     if without is not None:
@@ -264,7 +281,7 @@ def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
 
 
 def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
-    """The jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
+    """Return the jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
     used = np.unique(codes[(~np.isnan(credit)).any(axis=0)])
     values = []
     for code in used:
@@ -274,7 +291,7 @@ def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
 
 
 def _between_raters(judged: Array) -> tuple[float, int]:
-    """The jackknife's variance over raters, with its degrees of freedom."""
+    """Return the jackknife's variance over raters, with its degrees of freedom."""
     left = (np.delete(judged, rater, axis=0) for rater in range(len(judged)))
     return _jackknife(np.array([_mean_of_raters(_against_others(part, FEWEST - 2)) for part in left]))
 

@@ -1,6 +1,6 @@
-"""Means, and differences of means, over rows that are crossed, such as every template with every profession.
+"""Means, and differences of means, over crossed rows, such as every template with every profession.
 
-The units of every factor are a sample, and each brings a part of the variance of the error.
+The units of every factor are a sample and contribute to the variance of the error.
 """
 
 from __future__ import annotations
@@ -19,38 +19,39 @@ from penchant.stats.weighted import effective_n, mean_variance
 from penchant.wording.phrases import Method, Note
 
 Statistic = Callable[[Array], float]
-"""A number of the rows that have weight 1, (rows,), where others have 0; NaN where too few are left."""
+"""A number computed from the rows with weight 1 among weights (rows,) of 0 and 1; NaN if too few are left."""
 FEW = 5
-"""Intervals over fewer units of a factor than this are called rough."""
+"""The number of units of a factor below which an interval is called rough."""
 _NONE = 1e-12
-"""A variance below this share of the largest square is rounding."""
+"""The share of the largest square below which a variance is rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """What rows are crossed by: the `noun` of its units, in the plural, and the unit of every row, (rows,), which is −1
-    where a row is of none."""
+    """A factor by which rows are crossed: the plural `noun` of its units, and the unit of every row, (rows,).
+
+    The unit is −1 for a row that belongs to none.
+    """
 
     noun: str
     unit: Codes
 
     @property
     def units(self) -> int:
-        """How many units there are."""
+        """The number of units."""
         return int(self.unit.max(initial=-1)) + 1
 
 
 def crossed(
     statistic: Statistic, factors: Sequence[Factor], *, n: int, level: float = 0.95, against: float | None = None
 ) -> Estimate:
-    """A statistic of crossed rows with a t interval and, where there is a number to test it `against`, a t test; `n` is
-    what it is over.
+    """Return a statistic of crossed rows with a t interval and, with `against`, a t test of that value.
 
-    The variance is the jackknife's over the units of each factor. What two factors share, such as the noise of single
-    rows, is taken off by the jackknife over the units that they cross in (Cameron, Gelbach & Miller 2011, J. Bus. Econ.
+    The variance is the jackknife's over the units of each factor. The part that two factors share, such as the noise of
+    single rows, is subtracted by the jackknife over the cells of both (Cameron, Gelbach & Miller 2011, J. Bus. Econ.
     Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are Satterthwaite's
-    (1946, Biometrics Bulletin 2:110–114). Without an interval, with a note, where a factor has one unit, or where a
-    statistic without one of its units is not defined.
+    (1946, Biometrics Bulletin 2:110–114). `n` is the sample size to report. There is no interval, but a note, if a
+    factor has one unit, or if the statistic without one of its units is undefined.
     """
     check_level(level)
     rows = len(factors[0].unit)
@@ -80,8 +81,10 @@ def crossed(
 
 
 def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float, int]]:
-    """The variance that comes from each factor with its degrees of freedom: that of the first in full, which is the one
-    with the largest, that of the others without what they share with it."""
+    """Return the variance from each factor with its degrees of freedom.
+
+    The factor with the largest variance counts in full, the others without the part shared with it.
+    """
     whole = [jackknife(statistic, factor.unit) for factor in factors]
     if np.isnan(whole).any():
         return [(np.nan, 0)]
@@ -96,7 +99,7 @@ def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float,
 
 
 def jackknife(statistic: Statistic, unit: Codes) -> float:
-    """The jackknife's variance of a statistic over units; NaN where there is one, or no value without it."""
+    """Return the jackknife variance of a statistic over units; NaN for a single unit, or if a value is undefined."""
     number = int(unit.max(initial=-1)) + 1
     if number < 2:
         return np.nan
@@ -105,7 +108,7 @@ def jackknife(statistic: Statistic, unit: Codes) -> float:
 
 
 def _crossing(one: Codes, other: Codes) -> Codes:
-    """The units that two factors cross in, −1 where a row is of no unit of either."""
+    """Return the cell of two factors for each row, −1 for a row that lacks a unit of either."""
     both = (one >= 0) & (other >= 0)
     crossing = np.full(len(one), -1, dtype=np.intp)
     crossing[both] = np.unique(np.column_stack([one[both], other[both]]), axis=0, return_inverse=True)[1].ravel()
@@ -113,7 +116,7 @@ def _crossing(one: Codes, other: Codes) -> Codes:
 
 
 def mean_of(values: Array) -> Statistic:
-    """The mean of rows."""
+    """Return the statistic that is the mean of rows."""
 
     def statistic(weights: Array) -> float:
         total = weights.sum()
@@ -123,8 +126,10 @@ def mean_of(values: Array) -> Statistic:
 
 
 def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
-    """The mean over cells of the mean of their rows of the first side minus that of the second (`second` 0 or 1); cells
-    without a side do not count."""
+    """Return the statistic that is the mean over cells of the first side's mean minus the second side's.
+
+    `second` is 0 or 1 for each row; cells without a side do not count.
+    """
     number = int(cells.max(initial=-1)) + 1
     place = 2 * cells + second
 
@@ -144,8 +149,10 @@ def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference of means, with the `variance` of its error and the degrees of freedom `df` of that (Satterthwaite
-    1946); NaN where there is one template, or one word in a group, as their spread is then unknown."""
+    """A difference of means, the `variance` of its error, and Satterthwaite's degrees of freedom `df` (1946).
+
+    The last two are NaN for one template, or one word in a group, since their spread is then unknown.
+    """
 
     value: float
     variance: float
@@ -153,10 +160,10 @@ class Contrast:
 
 
 def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
-    """The mean of `first` minus that of `second`: scores (templates, words) over the same templates.
+    """Return the mean of `first` minus that of `second`: scores (templates, words) over the same templates.
 
     The variance is that of the components of a table of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
-    templates, words of either group, and what is left, which is part of the first. Raises DataError for NaN, for arrays
+    templates, words of either group, and the residual, which is part of the first. Raises DataError for NaN, for arrays
     of another shape, and for unequal numbers of templates.
     """
     one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
@@ -176,13 +183,13 @@ def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
 
 
 def _means(scores: Array, axis: int) -> Array:
-    """Means along an axis, summed in sorted order, so that the order of words or templates does not change a bit."""
+    """Return means along an axis, summed in sorted order, so that the order of words or templates does not matter."""
     means: Array = np.sort(scores, axis=axis).mean(axis=axis)
     return means
 
 
 def _between(scores: Array) -> float:
-    """The variance between words of one group, freed of that within words; not below 0."""
+    """Return the variance between words of one group without the variance within words; at least 0."""
     templates = len(scores)
     words = _means(scores, 0)
     middle = float(np.sort(words).mean())
@@ -204,16 +211,16 @@ def crossed_difference(
     scale: tuple[float, float],
     weights: Array | None = None,
 ) -> Estimate:
-    """Mean rating minus people's mean over the same items, with a t interval and its test of 0.
+    """Return the mean rating minus people's mean over the same items, with a t interval and its test of 0.
 
-    `ratings`: one an item, (items,); `answers`: (people, items), none missing; `shared`: the variance of the mean
+    `ratings`: one per item, (items,); `answers`: (people, items), none missing; `shared`: the variance of the mean
     rating that comes from a calibration on `calibrated` units; `scale`: the ends of the scale of ratings and answers,
-    at whose distance from the interval of people's mean the interval ends. `weights` of people, (people,), None where
-    everybody counts once; they then count as Kish's effective number of people.
+    which also limit the interval, given the interval of people's mean. `weights` of people, (people,), or None; with
+    weights they count as Kish's effective number of people.
 
-    The error has three parts: items (their gaps vary), people (their means vary), and `shared`. t has the fewer degrees
-    of freedom of those of items and people, the cautious choice. What varies within people from item to item counts
-    twice, which is little.
+    The error has three parts: items (their gaps vary), people (their means vary), and `shared`. t has the smaller
+    degrees of freedom of items and people, the cautious choice. Variation within people between items counts twice,
+    which is little.
     """
     check_level(level)
     people, n = answers.shape
@@ -235,15 +242,14 @@ def crossed_difference(
     p = float(2 * scipy.stats.t.sf(abs(estimate.value) / error, df))
     noun = "respondents" if weights is None else "weighted respondents"
     method = Method("t-crossed", df=df, statements=n, people=people, noun=noun, neutral=calibrated)
-    found = Estimate("", estimate.value, n, low, high, level, method)
-    return found.tested(p, Method("t-test-same-errors", two_sided=True)).noted(Note("ends-of-survey") if ends else None)
+    final = Estimate("", estimate.value, n, low, high, level, method)
+    return final.tested(p, Method("t-test-same-errors", two_sided=True)).noted(Note("ends-of-survey") if ends else None)
 
 
 def _possible(
     answers: Array, weights: Array, means: Array, scale: tuple[float, float], df: int, level: float
 ) -> tuple[float, float]:
-    """The least and the largest difference of a mean on the scale from people's mean, wherever that lies in its
-    interval."""
+    """Return the smallest and largest difference of a mean on the scale from people's mean within its interval."""
     error = np.sqrt(mean_variance(answers.mean(axis=1), weights) + means.var(ddof=1) / len(means))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * error)
     mean = float(np.sort(means).mean())

@@ -13,29 +13,33 @@ import scipy
 
 from penchant.stats.inputs import Array
 
-_TOLERANCE = 1e-9  # of the last step, relative to coefficients above 1
+_TOLERANCE = 1e-9  # for the last step, relative to coefficients above 1
 _HALVINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a logistic regression, each standing for `times` items: credits `y` (rows,) and `design` (rows, terms)
-    of full rank."""
+    """Rows of a logistic regression: credits `y` (rows,), `design` (rows, terms) of full rank, and `times`.
+
+    Each row stands for `times` items.
+    """
 
     y: Array
     design: Array
     times: Array
 
     def information(self, weights: Array) -> Array:
-        """Σ weight · x xᵀ over all items, (terms, terms)."""
+        """Return Σ weight · x xᵀ over all items, (terms, terms)."""
         information: Array = self.design.T @ (self.design * (self.times * weights)[:, None])
         return information
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The penalised log-likelihood at some coefficients; by row the probabilities π, the weights π(1−π) and the
-    leverages h of a single item (Heinze & Schemper 2002, §2)."""
+    """The penalised log-likelihood at some coefficients, with quantities of each row.
+
+    They are the probabilities π, the weights π(1−π) and the leverages h of a single item (Heinze & Schemper 2002, §2).
+    """
 
     likelihood: float
     share: Array
@@ -44,7 +48,7 @@ class State:
 
 
 def state(rows: Rows, beta: Array) -> State:
-    """The regression at some coefficients."""
+    """Return the regression at some coefficients."""
     logit = rows.design @ beta
     likelihood = float((rows.times * (rows.y * logit - np.logaddexp(0.0, logit))).sum())
     share = scipy.special.expit(logit)
@@ -58,7 +62,7 @@ def state(rows: Rows, beta: Array) -> State:
 
 
 def solve(rows: Rows, iterations: int) -> Array | None:
-    """The root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None without convergence."""
+    """Return the root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None without convergence."""
     beta = np.zeros(rows.design.shape[1])
     at = state(rows, beta)
     for _ in range(iterations):
@@ -78,10 +82,10 @@ def solve(rows: Rows, iterations: int) -> Array | None:
 
 
 def _curvature(rows: Rows, at: State) -> Array:
-    """Minus the derivative of Firth's score, or the penalised information where that is not positive definite.
+    """Return minus the derivative of Firth's score, or the penalised information if that is not positive definite.
 
-    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; used alone, it takes
-    hundreds of steps when single items have nearly all the leverage. The rest is the derivative of h.
+    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; used alone, it takes hundreds
+    of steps when single items have nearly all the leverage. The rest is the derivative of h.
     """
     held = rows.information((1 + at.leverage) * at.weights)
     skew = 1 - 2 * at.share

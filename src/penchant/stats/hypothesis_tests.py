@@ -1,8 +1,7 @@
-"""Tests that assume no model of the scores: McNemar's test, tests of one share and of two, sign flips, and Holm's
-correction for multiple tests.
+"""Tests that assume no model of the scores: McNemar's, tests of shares, sign flips, and Holm's correction.
 
-Tests of counts use the mid-p-value, which takes half of the probability of what was observed (Lancaster 1961, J. Am.
-Stat. Assoc. 56:223–234): exact tests of small samples reject a true hypothesis far less often than in 5 %, mid-p
+Tests of counts use the mid-p-value, which includes half of the probability of the observed count (Lancaster 1961, J.
+Am. Stat. Assoc. 56:223–234): exact tests of small samples reject a true hypothesis far less often than in 5 %, mid-p
 tests about as often (Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91, of McNemar's test; Lydersen,
 Fagerland & Laake 2009, Stat. Med. 28:1159–1175, of Fisher's).
 """
@@ -22,16 +21,16 @@ from penchant.records import Estimate
 from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties
 from penchant.wording.phrases import Note
 
-EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
+EXACT_UNITS = 16  # 2**15 sign patterns and their mirror images
 _TOLERANCE = 1e-12
 _CHUNK = 2_000_000  # signs held at once
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
-    """Two-sided mid-p-value for `a` and `b`, credits of the same items, being right equally often (McNemar 1947).
+    """Return the two-sided mid-p-value for equal accuracy of `a` and `b` on the same items (McNemar 1947).
 
-    Binomial test on the discordant items, 1.0 when there are none, NaN without items. With ties in the
-    credits it is the sign test on the items' differences. Raises DataError for unequal lengths.
+    Binomial test on the discordant items, 1.0 when there are none, NaN without items. With ties in the credits it is
+    the sign test on the items' differences. Raises DataError for unequal lengths.
     """
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
     check_lengths(first, second, where="McNemar test")
@@ -42,9 +41,9 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def binomial(credits: ArrayLike, share: float) -> float:
-    """Two-sided mid-p-value for a credit of 1 having the probability `share`.
+    """Return the two-sided mid-p-value for a credit of 1 having the probability `share`.
 
-    NaN without items, and with ties, of which a binomial count knows nothing.
+    NaN without items, and with ties, which a binomial count cannot represent.
     """
     array = as_credits(credits)
     if not len(array) or has_ties(array):
@@ -53,8 +52,10 @@ def binomial(credits: ArrayLike, share: float) -> float:
 
 
 def fisher(first: ArrayLike, second: ArrayLike) -> float:
-    """Two-sided mid-p-value for the credits of two sets of items, 0 or 1, being right equally often, given how many are
-    right in all. NaN where a set has no items."""
+    """Return the two-sided mid-p-value for equal accuracy of two sets of items with credits 0 or 1.
+
+    It is conditional on the total number right. NaN if a set has no items.
+    """
     one, other = as_credits(first, where="first"), as_credits(second, where="second")
     if not (len(one) and len(other)):
         return np.nan
@@ -63,7 +64,7 @@ def fisher(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _mid_p(distribution: Any, observed: int) -> float:
-    """The probability of all that is less probable than `observed`, and half of all that is as probable as it."""
+    """Return the probability of counts less probable than `observed`, plus half of that of equally probable ones."""
     low, high = distribution.support()
     probability = distribution.pmf(np.arange(low, high + 1))
     own = distribution.pmf(observed)
@@ -72,10 +73,10 @@ def _mid_p(distribution: Any, observed: int) -> float:
 
 
 def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> float:
-    """Two-sided p-value for a mean difference of 0, from flipping signs at random (Fisher 1935, §21).
+    """Return the two-sided p-value for a mean difference of 0, from flipping signs at random (Fisher 1935, §21).
 
-    Exact for up to 16 differences other than 0, else sampled: (1 + extreme) / (1 + draws) (Phipson & Smyth 2010).
-    1.0 when every one is 0, NaN without items. Raises DataError for NaN, MethodError when `draws` is not positive.
+    Exact for up to 16 differences other than 0, else sampled: (1 + extreme) / (1 + draws) (Phipson & Smyth 2010). 1.0
+    when every one is 0, NaN without items. Raises DataError for NaN, MethodError when `draws` is not positive.
     """
     if draws < 1:
         raise MethodError(f"a randomisation test needs at least one draw, got {draws}")
@@ -94,7 +95,7 @@ def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> flo
 
 
 def _all_flips(sizes: Array) -> Array:
-    """Σ ± sizes for every pattern of signs, the first sign fixed at + (the rest are mirror images)."""
+    """Return Σ ± sizes for every pattern of signs, the first sign fixed at + (the rest are mirror images)."""
     sums = sizes[:1]
     for size in sizes[1:]:
         sums = np.concatenate([sums + size, sums - size])
@@ -102,7 +103,7 @@ def _all_flips(sizes: Array) -> Array:
 
 
 def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Generator) -> int:
-    """How many of `draws` random sums Σ ± sizes reach `bound` in absolute value."""
+    """Return how many of `draws` random sums Σ ± sizes reach `bound` in absolute value."""
     kinds, counts = np.unique(sizes, return_counts=True)
     grouped = len(kinds) * 20 < len(sizes)  # one binomial draw costs about twenty single signs
     terms, extreme = kinds if grouped else sizes, 0
@@ -118,8 +119,7 @@ def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Genera
 
 
 def held_against(estimate: Estimate, truth: float) -> Estimate:
-    """The estimate, with a note where its two-sided test of `truth` contradicts its interval, as those that are made in
-    different ways may."""
+    """Return the estimate, with a note if its two-sided test of `truth` contradicts its interval."""
     if np.isnan([estimate.p, estimate.low]).any():
         return estimate
     if (estimate.p < 1 - estimate.level) == (not estimate.low <= truth <= estimate.high):
@@ -128,7 +128,7 @@ def held_against(estimate: Estimate, truth: float) -> Estimate:
 
 
 def holm(p: ArrayLike) -> Array:
-    """Adjusted p-values that bound the probability of any false rejection (Holm 1979, Scand. J. Stat. 6:65–70).
+    """Return adjusted p-values that bound the probability of any false rejection (Holm 1979, Scand. J. Stat. 6:65–70).
 
     In the order of `p`. NaN stays NaN and does not count as a test. Raises DataError for a p outside [0, 1].
     """
@@ -144,8 +144,10 @@ def holm(p: ArrayLike) -> Array:
 
 
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
-    """The same estimates with their p-values adjusted within each family, of which each test has the name and
-    the size. Estimates of family None are unchanged, and a p of NaN is no test."""
+    """Return the estimates with p-values adjusted within each family; each test gets its family's name and size.
+
+    Estimates of family None are unchanged, and a p of NaN is not a test.
+    """
     adjusted = list(estimates)
     families: dict[str, list[int]] = {}
     for i, estimate in enumerate(adjusted):
@@ -161,7 +163,7 @@ def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | 
 
 
 def placed_family(estimate: Estimate, *places: str) -> Estimate:
-    """The estimate with places, such as its data set, at the end of the name of its family, if it has one."""
+    """Return the estimate with places, such as its data set, appended to the name of its family, if it has one."""
     if estimate.test is None or not estimate.test.family:
         return estimate
     return replace(estimate, test=replace(estimate.test, family=", ".join([estimate.test.family, *places])))

@@ -20,7 +20,7 @@ Seed = int | np.random.Generator
 
 
 def as_values(values: ArrayLike, *, where: str = "values") -> Array:
-    """A one-dimensional float64 array of finite numbers. Raises DataError for anything else."""
+    """Return a one-dimensional float64 array of finite numbers. Raises DataError for anything else."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise DataError(f"expected one number per item, got an array of shape {array.shape}", where=where)
@@ -35,7 +35,7 @@ def as_values(values: ArrayLike, *, where: str = "values") -> Array:
 
 
 def as_credits(credits: ArrayLike, *, where: str = "credits") -> Array:
-    """As `as_values`, with every entry 0, ½ or 1. Raises DataError for anything else."""
+    """Return an array as `as_values` does, with every entry 0, ½ or 1. Raises DataError for anything else."""
     array = as_values(credits, where=where)
     invalid = array[~np.isin(array, (0.0, 0.5, 1.0))]
     if len(invalid):
@@ -44,7 +44,7 @@ def as_credits(credits: ArrayLike, *, where: str = "credits") -> Array:
 
 
 def as_counts(counts: ArrayLike, *, where: str = "counts", dimensions: int = 1) -> Counts:
-    """An integer array without negative entries, of that many dimensions. Raises DataError for anything else."""
+    """Return an array of integers of 0 or more with that many dimensions. Raises DataError for anything else."""
     array = np.asarray(counts)
     if array.ndim != dimensions:
         raise DataError(f"expected {dimensions} dimensions, got an array of shape {array.shape}", where=where)
@@ -74,9 +74,9 @@ def check_resamples(resamples: int) -> None:
 
 
 def cluster_codes(labels: Iterable[Hashable], items: int, *, where: str = "clusters") -> Codes:
-    """Cluster labels of any hashable kind as integers 0, 1, … in order of appearance, one per item.
+    """Return cluster labels of any hashable kind as integers 0, 1, … in order of appearance, one per item.
 
-    Raises DataError when there is not one label per item, or when a label is missing (NaN).
+    Raises DataError unless there is one label per item and none is missing (NaN).
     """
     plain = labels.tolist() if isinstance(labels, np.ndarray) else labels
     seen: dict[Hashable, int] = {}
@@ -89,10 +89,10 @@ def cluster_codes(labels: Iterable[Hashable], items: int, *, where: str = "clust
 
 
 def group_sums(codes: Codes, values: NDArray[np.generic]) -> Array:
-    """The sum of `values` within each cluster of `cluster_codes`."""
+    """Return the sum of `values` within each cluster of `cluster_codes`."""
     return np.bincount(codes, weights=values).astype(np.float64)
 
 
 def has_ties(*credits: Array) -> bool:
-    """Whether any credit is ½."""
+    """Return whether any credit is ½."""
     return any(bool(np.any(array == 0.5)) for array in credits)

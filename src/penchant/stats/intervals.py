@@ -26,28 +26,29 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, present
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
-"""Up to so many clusters, a smaller effective share of them costs the interval some of its level (docs/validity.md)."""
+"""The effective share of clusters below which an interval loses coverage, up to this number (docs/validity.md)."""
 OUTWEIGHED = 1.2
-"""An effective number of clusters below this means that one outweighs all others."""
+"""The effective number of clusters below which one outweighs all others."""
 EQUAL, FEW_OTHERS = 0.7, 15
-"""Values are sparse where such a share of them or more is one value, and fewer than so many are others."""
+"""Values are sparse if this share of them or more are equal, and fewer than this number are others."""
 HELD = {
     1.2: {10: 0.885, 20: 0.921, 40: 0.940},
     2.0: {10: 0.656, 20: 0.882, 40: 0.912, 60: 0.929, 120: 0.938},
     3.2: {10: 0.510, 20: 0.644, 40: 0.878, 60: 0.896, 120: 0.926, 240: 0.943},
     4.7: {10: 0.842, 20: 0.737, 40: 0.688, 60: 0.736, 120: 0.899, 240: 0.922, 480: 0.932},
 }
-"""By least skewness and number of items: the share of 95 % t intervals that hold the mean of unfavourable values.
+"""The coverage of 95 % t intervals for unfavourable values, by least skewness and number of items.
 
-Those are 1 for a share of .2, .1, .05 or .02 of all items (skewness 1.5, 2.5, 3.8 and 5.7) and normal about 0 with sd
-.05 for the others. Intervals that miss are from samples without such an item, which show no skewness."""
+The values are 1 for a share of .2, .1, .05 or .02 of all items (skewness 1.5, 2.5, 3.8 and 5.7) and normal about 0 with
+sd .05 for the others. Intervals that miss are from samples without such an item, which show no skewness.
+"""
 HELD_ENOUGH, _FEWEST = 0.93, 10
 
 # Shares -----------------------------------------------------------------------------------------------------
 
 
 def wilson(mean: float, items: int, level: float) -> tuple[float, float]:
-    """Score interval of a share `mean` over `items` ≥ 1 (Wilson 1927)."""
+    """Return the score interval of a share `mean` over `items` ≥ 1 (Wilson 1927)."""
     z = float(scipy.stats.norm.ppf((1 + level) / 2))
     shrink = 1 + z * z / items
     centre = (mean + z * z / (2 * items)) / shrink
@@ -57,10 +58,10 @@ def wilson(mean: float, items: int, level: float) -> tuple[float, float]:
 
 
 def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Mean credit with its Wilson score interval (Wilson 1927).
+    """Return the mean credit with its Wilson score interval (Wilson 1927).
 
-    With ties the interval errs on the wide side: a credit of ½ varies less than the coin flip it stands for.
-    Raises DataError for a credit other than 0, ½ or 1.
+    With ties the interval is conservative: a credit of ½ varies less than the coin flip that it stands for. Raises
+    DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
     array = as_credits(credits)
@@ -72,7 +73,7 @@ def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
-    """An estimate whose interval, if it has one, ends where the scale does."""
+    """Return an estimate whose interval, if it has one, is cut at the ends of the scale."""
     low, high = np.clip([estimate.low, estimate.high], lowest, highest).tolist()  # NaN stays
     return replace(estimate, low=low, high=high)
 
@@ -89,14 +90,14 @@ def clustered_mean(
     proportion: bool = False,
     against: float | None = None,
 ) -> Estimate:
-    """Mean over items that come in clusters, with a cluster-robust t interval and a test.
+    """Return the mean over items that come in clusters, with a cluster-robust t interval and a test.
 
-    `values` and `clusters`: one number and one label per item. For a paired comparison of two models, give the
+    `values` and `clusters`: one number and one label per item. For a paired comparison of two models, pass the
     differences. The standard error is that of the jackknife over clusters, and the distribution t with one degree of
     freedom less than there are clusters; clusters of equal size give the t interval of their means. `proportion`: the
-    values lie in 0 to 1, and the interval is made on the logit scale; where all clusters have the same share it is
-    Wilson's over items, and the note says so. `against`: test the mean against this number, on the same scale.
-    Sources: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
+    values lie in 0 to 1, and the interval is made on the logit scale; if all clusters have the same share it is
+    Wilson's over items, with a note. `against`: test the mean against this number, on the same scale. Source:
+    MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
     array = as_values(values)
@@ -123,11 +124,11 @@ def clustered_mean(
 def clustered_ratio(
     estimate: Estimate, totals: Array, weights: Array, noun: str, *, logit: bool = False, against: float | None = None
 ) -> Estimate:
-    """Σ totals / Σ weights of two clusters or more, which do not all have the same ratio, with its cluster-robust t
-    interval and, where there is a number to test it `against`, its test.
+    """Return Σ totals / Σ weights of two or more clusters with different ratios, with a cluster-robust t interval.
 
-    The clusters in any order give the same bits. The jackknife's error, linearised: a cluster left out moves the ratio
-    by its residual/(Σ weights)/(1 − its share of the weights).
+    With `against` it also tests the ratio against that number. The order of clusters does not change a bit. The
+    jackknife's error, linearised: a cluster left out moves the ratio by its residual/(Σ weights)/(1 − its share of the
+    weights).
     """
     groups, whole = len(totals), float(np.sort(weights).sum())
     value = float(np.sort(totals).sum()) / whole
@@ -147,7 +148,7 @@ def clustered_ratio(
 
 
 def _unequal(shares: Array, noun: str) -> Note | None:
-    """The note on a few clusters of which some weigh much more than others; None for others.
+    """Return the note on a few clusters of which some weigh much more than others, or None.
 
     The error's share that is expected from each cluster is p²/(1 − p) of its share p of the weights; the effective
     number of clusters is (Σ share)²/Σ share².
@@ -172,15 +173,15 @@ def t_mean(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     against: float | None = None,
 ) -> Estimate:
-    """Mean over independent items with its t interval and t test.
+    """Return the mean over independent items with its t interval and t test.
 
     `strata`: one label per item, in a design that fixes the size of each; the error is then that of a stratified mean,
     √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114). A stratum of one
-    item has no spread; if there is one, the strata are ignored. `noun`: what the items are.
-    `bounds`: the scale, beyond which no mean can be; the interval ends there. `against`: test the mean against this
-    number; p is below 1 − `level` exactly where the interval leaves the number out. The note says where values are so
-    skew, or so many of them equal, that the interval does not hold its level. For items that come in groups see
-    `clustered_mean`. Raises DataError for NaN.
+    item has no spread; if there is one, the strata are ignored. `noun`: the plural name of the items. `bounds`: the
+    ends of the scale, at which the interval is cut. `against`: test the mean against this number; p is below 1 −
+    `level` exactly if the interval excludes the number. The note warns if values are so skewed, or so many of them
+    equal, that the interval does not reach its level. For items that come in groups see `clustered_mean`. Raises
+    DataError for NaN.
     """
     check_level(level)
     array = as_values(values)
@@ -211,18 +212,18 @@ def t_mean(
 
 
 def stratum_codes(strata: Iterable[Hashable] | None, items: int) -> Codes:
-    """The stratum of every item; one for all where there are none."""
+    """Return the stratum of every item; a single one without strata."""
     return np.zeros(items, dtype=np.intp) if strata is None else cluster_codes(strata, items, where="strata")
 
 
 def in_strata(values: Array, codes: Codes) -> list[Array]:
-    """The values of each stratum, sorted; all in one where a stratum has a single value, and so no spread."""
+    """Return the values of each stratum, sorted; all in one if a stratum has a single value and so no spread."""
     codes = codes if np.bincount(codes).min() > 1 else np.zeros_like(codes)
     return [np.sort(values[codes == code]) for code in range(codes.max() + 1)]
 
 
 def stratified_variances(parts: list[Array]) -> list[tuple[float, float]]:
-    """The share of each stratum in the variance of a stratified mean, with its degrees of freedom.
+    """Return the share of each stratum in the variance of a stratified mean, with its degrees of freedom.
 
     Sorted, so that the order of strata does not change a bit of their sum.
     """
@@ -231,7 +232,7 @@ def stratified_variances(parts: list[Array]) -> list[tuple[float, float]]:
 
 
 def _skew(parts: list[Array], noun: str) -> Note | None:
-    """Return how often intervals from so few values that are so skew hold their mean; None where enough of them do."""
+    """Return the note on the coverage of intervals from so few and so skewed values, or None if it suffices."""
     centred = np.concatenate([part - part.mean() for part in parts])
     items, skewness = len(centred), abs(float(np.mean(centred**3)) / float(np.mean(centred**2)) ** 1.5)
     measured = next((row for least, row in reversed(HELD.items()) if skewness >= least), {})
@@ -243,7 +244,7 @@ def _skew(parts: list[Array], noun: str) -> Note | None:
 
 
 def _sparse(values: Array, noun: str, level: float) -> Note | None:
-    """The share of values that are not the one most have, where that says more than the mean; None elsewhere."""
+    """Return the note on the share of other values than the most frequent one, if it describes them better, or None."""
     n, scale = len(values), float(np.abs(values).max())
     distinct, counts = np.unique(np.round(values / scale, 12), return_counts=True)
     most = int(counts.max())
@@ -258,9 +259,9 @@ def _sparse(values: Array, noun: str, level: float) -> Note | None:
 def within_scale(
     low: float, high: float, bounds: tuple[float, float], spread: float
 ) -> tuple[float, float, Note | None]:
-    """An interval cut at the ends of the scale, with a note where it is."""
+    """Return an interval cut at the ends of the scale, with a note if it is cut."""
     low, high = max(low, bounds[0]), min(high, bounds[1])
-    # What is 0 but for rounding is 0, never −1e-17 or −0.0.
+    # Bounds that are 0 but for rounding become 0, not −1e-17 or −0.0.
     low, high = (0.0 if abs(bound) <= 1e-12 * spread else bound for bound in (low, high))
     ends = low in bounds or high in bounds
     return low, high, Note("ends") if ends else None
@@ -270,11 +271,11 @@ def within_scale(
 
 
 def paired_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Mean credit of `a` minus that of `b`, for the same items under two models, with an interval.
+    """Return the mean credit of `a` minus that of `b`, for the same items under two models, with an interval.
 
-    Without ties: adjusted Wald interval on the discordant counts, one added to each (Bonett & Price 2012,
-    J. Educ. Behav. Stat. 37:479–488), cut at ±1. With ties: t interval on the differences. Raises DataError for
-    unequal lengths or credits other than 0, ½ or 1.
+    Without ties: adjusted Wald interval on the discordant counts, one added to each (Bonett & Price 2012, J. Educ.
+    Behav. Stat. 37:479–488), cut at ±1. With ties: t interval on the differences. Raises DataError for unequal lengths
+    or credits other than 0, ½ or 1.
     """
     check_level(level)
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
@@ -306,10 +307,10 @@ def _t_interval(estimate: Estimate, gain: Array) -> Estimate:
 
 
 def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Mean credit of `a` minus that of `b`, for two disjoint sets of items, with an interval and a test.
+    """Return the mean credit of `a` minus that of `b`, for two disjoint sets of items, with an interval and a test.
 
-    Interval: hybrid of two Wilson intervals (Newcombe 1998, Stat. Med. 17:873–890, method 10). p: Fisher's
-    mid-p test, or Welch's t test when there are ties. Raises DataError for credits other than 0, ½ or 1.
+    Interval: hybrid of two Wilson intervals (Newcombe 1998, Stat. Med. 17:873–890, method 10). p: Fisher's mid-p test,
+    or Welch's t test when there are ties. Raises DataError for credits other than 0, ½ or 1.
     """
     check_level(level)
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
@@ -334,7 +335,7 @@ def _welch(estimate: Estimate, first: Array, second: Array) -> Estimate:
         return estimate.noted(Note("no-test-one-item"))
     if not (np.ptp(first) or np.ptp(second)):
         return estimate.noted(Note("no-test-alike"))
-    # From the moments, which does not warn when one side does not vary.
+    # Unlike ttest_ind, this does not warn when one side does not vary.
     sd_first, sd_second = float(first.std(ddof=1)), float(second.std(ddof=1))
     test = scipy.stats.ttest_ind_from_stats(first.mean(), sd_first, m, second.mean(), sd_second, n, equal_var=False)
     return estimate.tested(float(test.pvalue), Method("welch"))

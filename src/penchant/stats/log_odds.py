@@ -29,18 +29,18 @@ class LogOdds:
 
 
 def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, *, prior_size: float) -> LogOdds:
-    """Log-odds of every word in corpus b minus those in a, both shrunk to the same prior (eqs. 15–18, 19–22).
+    """Return the log-odds of every word in corpus b minus those in a, both shrunk to a prior (eqs. 15–18, 19–22).
 
-    `counts_a`, `counts_b`, `prior_counts`: one integer per word of the vocabulary; the prior's may be the sum of
-    the other two, or come from a larger corpus. `prior_size` is α₀, the number of words that the prior counts for in
-    each corpus: α_w = α₀ · prior_counts_w / Σ prior_counts. With y_w the count of the word and n that of all words,
+    `counts_a`, `counts_b`, `prior_counts`: one integer per word of the vocabulary; the prior's may be the sum of the
+    other two, or come from a larger corpus. `prior_size` is α₀, the number of words that the prior counts for in each
+    corpus: α_w = α₀ · prior_counts_w / Σ prior_counts. With y_w the count of the word and n that of all words,
 
         delta = log((y_w + α_w) / (n + α₀ − y_w − α_w)) in b − the same in a,
         variance = 1/(y_w + α_w) in b + the same in a.
 
-    The variance keeps the paper's leading terms: it is too small for a word that is a large share of its corpus.
-    Raises DataError for unequal lengths, counts that are not integers of 0 or more, fewer than two words or a
-    word that the prior lacks; MethodError when `prior_size` is not a positive number.
+    The variance keeps the paper's leading terms: it is too small for a word that is a large share of its corpus. Raises
+    DataError for unequal lengths, counts that are not integers of 0 or more, fewer than two words or a word that the
+    prior lacks; MethodError when `prior_size` is not a positive number.
     """
     if not 0 < prior_size < np.inf:
         raise MethodError(f"the size of a prior is a positive number, got {prior_size:g}")
@@ -49,7 +49,7 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
     check_lengths(a, b, where="counts_a, counts_b")
     check_lengths(a, prior, where="counts_a, prior_counts")
     if len(prior) < 2:
-        raise DataError(f"a vocabulary of {counted(len(prior), 'words')} leaves nothing to compare", where="log-odds")
+        raise DataError(f"a vocabulary of {counted(len(prior), 'words')} is too small to compare", where="log-odds")
     lacking = int(np.count_nonzero(prior == 0))
     if lacking:
         raise DataError(
@@ -64,7 +64,7 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
 
 
 def _smoothed(counts: Counts, prior: Counts, prior_size: float) -> tuple[Array, Array]:
-    """y_w + α_w, and the same for all other words together.
+    """Return y_w + α_w, and the same for all other words together.
 
     Counts are subtracted before the prior is scaled, so that no precision is lost when one word is nearly all.
     """

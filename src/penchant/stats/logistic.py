@@ -26,7 +26,7 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, Notes, present
 
 FEW_ITEMS = 10
-"""Differences that fewer items have share one level with the others of their sign."""
+"""The number of items below which differences share one level with the others of their sign."""
 LACK_OF_FIT = "lack of fit of the line"
 _BISECTIONS, _MOST_STEPS = 80, 100
 _MOST_KNOWN = 0.99
@@ -34,13 +34,12 @@ _MOST_KNOWN = 0.99
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """logit P(credit) = intercept of the stratum + slope · difference, or + the level of the difference, over `n`
-    items.
+    """A fit of logit P(credit) = intercept of the stratum + slope · difference, or + level of the difference.
 
-    `intercept` is the logit of the accuracy at difference 0: with several strata, of the mean of their accuracies
-    there, weighted by their items. `slope` is NaN where differences have levels. Intervals use a t distribution with
-    `df` degrees of freedom (infinite: normal); `errors` names the kind of standard errors, `terms` those of the model.
-    A coefficient that cannot be computed is NaN and `notes` say why.
+    `n` is the number of items. `intercept` is the logit of the accuracy at difference 0: with several strata, of the
+    mean of their accuracies there, weighted by their items. `slope` is NaN if differences have levels. Intervals use a
+    t distribution with `df` degrees of freedom (infinite: normal); `errors` names the kind of standard errors, `terms`
+    those of the model. A coefficient that cannot be computed is NaN and `notes` say why.
     """
 
     n: int
@@ -55,24 +54,24 @@ class Fit:
 
     @property
     def method(self) -> Method:
-        """How the accuracy and its interval were made."""
+        """The method of the accuracy and its interval."""
         return Method("firth", terms=self.terms, errors=self.errors)
 
     @property
     def method_of_slope(self) -> Method:
-        """The same for the slope, whose cluster-robust errors are those of the jackknife."""
+        """The method of the slope, whose cluster-robust errors are those of the jackknife."""
         errors = self.errors
         if errors is not None and errors.code == "errors-clusters":
             errors = Method("errors-clusters-jackknife", **errors.params)
         return Method("firth", terms=self.terms, errors=errors)
 
     def quantile(self, level: float) -> float:
-        """The half-width of an interval, in standard errors."""
+        """Return the half-width of an interval, in standard errors."""
         return float(scipy.stats.t.ppf((1 + level) / 2, self.df))
 
 
 def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
-    """The accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
+    """Return the accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
     measure = "length-adjusted accuracy"
     if np.isnan(regression.intercept):
@@ -83,7 +82,7 @@ def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
 
 
 def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
-    """Change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
+    """Return the change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
     if np.isnan(regression.slope):
         notes = regression.notes or (Note("no-slope"),)
@@ -98,10 +97,10 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Pearson's χ² of the line in the difference against a free level for each difference, with its p-value.
+    """Return Pearson's χ² of the line in the difference against a free level for each difference, with its p-value.
 
     Differences of fewer than `FEW_ITEMS` items share a level with the others of their sign. Ties vary less than the
-    model assumes, so with them the test errs on the side of the line.
+    model assumes, so with them the test favours the line.
     """
     check_level(level)
     y, x = as_credits(credits), as_values(difference, where="difference")
@@ -129,18 +128,17 @@ def fit(
     clusters: Iterable[Hashable] | None = None,
     levels: bool = False,
 ) -> Fit:
-    """Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
+    """Fit Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
     `strata`: each has its intercept; given the other terms, several are fitted without the penalty, which would draw
     each of them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC). `levels`: every difference but 0
     has a level of its own, those of fewer than `FEW_ITEMS` items one for each sign; without items at 0, the line is
-    fitted. Strata that nothing links to difference 0 are left out and counted in `note`.
-    Standard errors: model-based, from the penalised information, as in logistf; with ties but no clusters from the
-    sandwich over items, as a tie varies less than the model assumes; with G ≥ 2 `clusters`, each of whole strata, from
-    the sandwich over clusters, t with G−1 degrees of freedom, never below the model-based ones (see `_errors`).
-    When all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right of n. When
-    the difference separates right from wrong, the Wald interval of the slope is rough.
-    Raises DataError for unequal lengths, NaN, or credits other than 0, ½ or 1.
+    fitted. Strata without any link to difference 0 are left out and counted in `note`. Standard errors: model-based,
+    from the penalised information, as in logistf; with ties but no clusters from the sandwich over items, as a tie
+    varies less than the model assumes; with G ≥ 2 `clusters`, each of whole strata, from the sandwich over clusters, t
+    with G−1 degrees of freedom, never below the model-based ones (see `_errors`). When all differences are 0, only the
+    intercept is fitted: log((k + ½)/(n − k + ½)) for k right of n. When the difference separates right from wrong, the
+    Wald interval of the slope is rough. Raises DataError for unequal lengths, NaN, or credits other than 0, ½ or 1.
     """
     y, x = as_credits(credits), as_values(difference, where="difference")
     check_lengths(y, x, where="difference")
@@ -165,7 +163,7 @@ def fit(
 
 
 def _levels(x: Array) -> Array:
-    """The level of every difference: itself, or ±∞ for the rare ones of that sign."""
+    """Return the level of every difference: itself, or ±∞ for the rare ones of that sign."""
     values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
     rare = np.where(values > 0, np.inf, -np.inf)
     names = np.where((counts >= FEW_ITEMS) | (values == 0), values, rare)
@@ -173,10 +171,10 @@ def _levels(x: Array) -> Array:
 
 
 def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
-    """Which strata have an accuracy at difference 0 under the model.
+    """Return for each stratum whether it has an accuracy at difference 0 under the model.
 
-    A line that one stratum bends serves all. A stratum without pairs at 0 borrows a level from another that has both,
-    or has it from a third.
+    A line that varies in one stratum serves all. A stratum without pairs at 0 borrows a level from another that has
+    both, or that borrows from a third.
     """
     count = int(strata.max()) + 1
     cells = np.unique(np.column_stack([strata, steps]), axis=0)
@@ -195,8 +193,10 @@ def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """The regression on counted rows: `back` maps its coefficients to intercepts, then slope or levels; `stratum` and
-    `cluster` of every row."""
+    """The regression on counted rows, with the `stratum` and `cluster` of every row.
+
+    `back` maps its coefficients to intercepts, then slope or levels.
+    """
 
     rows: Rows
     back: Array
@@ -206,6 +206,7 @@ class _Model:
 
     @classmethod
     def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool) -> _Model:
+        """Return the model of items, counted by their distinct rows."""
         groups = np.zeros_like(strata) if clusters is None else clusters
         cells, times = np.unique(np.column_stack([strata, groups, steps, y]), axis=0, return_counts=True)
         stratum = np.unique(cells[:, 0], return_inverse=True)[1]
@@ -229,10 +230,12 @@ class _Model:
 
     @property
     def items(self) -> Array:
+        """The number of items in each stratum."""
         return group_sums(self.stratum, self.rows.times)
 
     @property
     def terms(self) -> Method:
+        """The description of the model's terms."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
         kind = Method("term-line") if self.line else Method("term-levels", levels=levels) if levels else None
@@ -240,6 +243,7 @@ class _Model:
         return Method("terms", intercepts=intercepts, kind=kind) if kind else intercepts
 
     def fit(self) -> Fit:
+        """Return the fit, or one with a note if it does not converge."""
         n, strata = int(self.rows.times.sum()), len(self.items)
         beta = solve(self.rows, _MOST_STEPS)
         if beta is None:
@@ -259,8 +263,10 @@ class _Model:
         return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, notes)
 
     def _unpenalised(self, logits: Array) -> Array:
-        """What to add to the intercept of every stratum for its mean prediction to be its accuracy; by bisection, which
-        ends far out where all its items are right or all wrong."""
+        """Return shifts of the intercepts that make the mean prediction of every stratum equal its accuracy.
+
+        They are found by bisection, which ends far out if all items of a stratum are right or all wrong.
+        """
         low, high = np.full(len(self.items), -60.0), np.full(len(self.items), 60.0)
         wanted = group_sums(self.stratum, self.rows.times * self.rows.y)
         for _ in range(_BISECTIONS):
@@ -273,8 +279,10 @@ class _Model:
         return shifts
 
     def _shares(self, weights: Array) -> Array:
-        """The share of each cluster in what is known of the slope, given the intercepts; below 1, and 0 for clusters in
-        which the difference does not vary."""
+        """Return the share of each cluster in the information on the slope, given the intercepts.
+
+        Shares are below 1, and 0 for clusters in which the difference does not vary.
+        """
         assert self.cluster is not None
         of, x = self.rows.times * weights, self.rows.design[:, -1]
         centre = (group_sums(self.stratum, of * x) / group_sums(self.stratum, of))[self.stratum]
@@ -283,13 +291,12 @@ class _Model:
         return shares
 
     def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, Method, Notes]:
-        """Standard errors of the logit of the mean accuracy at 0 and of the slope, their degrees of freedom, their
-        kind, and a caution.
+        """Return standard errors of the logit of the mean accuracy at 0 and of the slope, with df, kind and cautions.
 
         The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
         near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1). Clusters are a
-        sample: that their strata differ at 0 is part of the error of the mean. Of the slope it is that of the jackknife
-        over clusters, linearised: without a cluster, the rest know less of it.
+        sample: the differences of their strata at 0 are part of the error of the mean. For the slope it is that of the
+        jackknife over clusters, linearised: without a cluster, the rest carry less information on it.
         """
         rows, at = self.rows, state(self.rows, beta)
         strata, n = len(self.items), float(rows.times.sum())

@@ -1,4 +1,4 @@
-"""The mean of what several people judged: they, too, are a sample, not only the items they judged."""
+"""The mean of items judged by several raters, with raters and items both as samples."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from penchant.stats.weighted import effective_n
 from penchant.wording.phrases import Method, Note, present
 
 _FEW = {2: (87, 97), 3: (92, 97)}
-"""Of 100 intervals of level 95 %, how many hold the truth: from raters who differ much, and from raters alike."""
+"""The coverage in % of 95 % intervals for so many raters: if raters differ much, and if they are alike."""
 FEWEST_SHARED = 10
-"""The fewest units over which a rater is compared with the others."""
+"""The fewest units for a comparison of a rater with the others."""
 _LEAST = 0.1
-"""The least degrees of freedom, of raters of whom one judged nearly everything."""
+"""The smallest degrees of freedom, for raters of whom one judged nearly everything."""
 WANTED = 5
-"""From this many raters, 94 to 97 do (simulated in the slow tests)."""
+"""The number of raters from which coverage is 94 to 97 % (simulated in the slow tests)."""
 
 
 def worth(judged: ArrayLike) -> float:
-    """The effective number of raters (Kish) by how much each of them judged; 0 where nobody judged anything."""
+    """Return the effective number of raters (Kish), given how much each judged; 0 if nobody judged anything."""
     weights = np.sort(np.asarray(judged, dtype=np.float64))
     return effective_n(weights) if weights.any() else 0.0
 
 
 def with_others(own: ArrayLike, others: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Spearman's ρ of one rater's ratings and the means of the others, one of each per unit that both judged.
+    """Return Spearman's ρ of one rater's ratings and the means of the others, over units that both judged.
 
-    Interval: Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957, Biometrika 44:470). NaN of
-    fewer than ten units, or where either side is the same for all.
+    Interval: Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957, Biometrika 44:470). NaN for
+    fewer than ten units, or if either side is the same for all.
     """
     check_level(level)
     x, y = (
         as_values(own, where="own"),
         np.round(as_values(others, where="others"), 12),
-    )  # means may tie but for rounding
+    )  # rounding restores ties of means
     check_lengths(x, y, where=SPEARMAN)
     n = len(x)
     if n < FEWEST_SHARED or np.ptp(x) == 0 or np.ptp(y) == 0:
-        why = Note("ratings-equal") if n >= FEWEST_SHARED else Note("few-shared", least=FEWEST_SHARED)
-        return Estimate(SPEARMAN, np.nan, n, level=level, notes=(why,))
+        reason = Note("ratings-equal") if n >= FEWEST_SHARED else Note("few-shared", least=FEWEST_SHARED)
+        return Estimate(SPEARMAN, np.nan, n, level=level, notes=(reason,))
     rho = float(np.clip(scipy.stats.spearmanr(x, y).statistic, -1, 1))
     half = float(scipy.stats.norm.ppf((1 + level) / 2)) * (1.06 / (n - 3)) ** 0.5
-    with np.errstate(divide="ignore"):  # ρ of ±1 is an interval of itself
+    with np.errstate(divide="ignore"):  # at ρ = ±1 the interval is that point
         low, high = (float(np.tanh(np.arctanh(rho) + side)) for side in (-half, half))
     return Estimate(SPEARMAN, rho, n, low, high, level, Method("fisher-z-of-ranks", units=n))
 
@@ -65,16 +65,16 @@ def mean_over_raters(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     judged: ArrayLike | None = None,
 ) -> Estimate:
-    """Mean over items, with a t interval for other items and other raters.
+    """Return the mean over items, with a t interval for other items and other raters.
 
     `values`: one number per item, from all raters. `without[r]`: the same numbers, (raters, items), from all raters but
-    r. `strata`: one label per item, within which items vary; ignored if a stratum has one item. `bounds`: the scale,
-    beyond which no mean can be; the interval ends there. `judged`: how much each rater judged, by default all alike.
+    r. `strata`: one label per item, within which items vary; ignored if a stratum has one item. `bounds`: the ends of
+    the scale, at which the interval is cut. `judged`: how much each rater judged, by default all alike.
 
     The variance between raters is that of the jackknife over raters, the variance between items that of a stratified
     mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interaction
-    of raters and items is counted in both variances, so that the interval errs on the wide side. Raises DataError for
-    NaN or arrays that do not fit.
+    of raters and items is counted in both variances, so the interval is conservative. Raises DataError for NaN or
+    arrays that do not fit.
     """
     check_level(level)
     array = as_values(values)
@@ -104,7 +104,7 @@ def mean_over_raters(
 
 
 def _rough(raters: int, alike: float) -> Note | None:
-    """The note on few raters; None when there are enough."""
+    """Return the note on few raters, or None."""
     full = round(alike)
     if full >= WANTED:
         return None
@@ -116,6 +116,6 @@ def _rough(raters: int, alike: float) -> Note | None:
 
 
 def _between_raters(without: Array) -> float:
-    """The jackknife's variance of the mean over raters."""
+    """Return the jackknife's variance of the mean over raters."""
     means = np.sort(np.sort(without, axis=1).mean(axis=1))
     return float((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum())

@@ -1,4 +1,4 @@
-"""The interval of a standard deviation that holds where values are few, bounded or skewed."""
+"""An interval of a standard deviation that is valid for few, bounded or skewed values."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method
 
 FEW = 5
-"""A spread of fewer values than this has no interval: kurtosis cannot be told from them."""
+"""The fewest values for an interval of their spread; fewer do not determine a kurtosis."""
 
 
 def bonett(**over: object) -> Method:
-    """Describe the interval, `over` so many units of a noun where that is said."""
+    """Describe the interval, `over` so many units of a noun if given."""
     return Method("bonett-over" if over else "bonett", **over)
 
 
 def spread_interval(
     values: Array, level: float, noise: float = 0.0, *, about: float | None = None
 ) -> tuple[float, float]:
-    """The interval of the standard deviation of a population that `values` are drawn from; `about` what they spread,
-    where that is not their mean, such as 0 for residuals of a line through the origin.
+    """Return the interval of the standard deviation of the population that `values` are drawn from.
 
     It is an interval of log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput. Stat. Data
-    Anal. 50:775–782, with the trimmed mean as the centre). `noise`: the variance of log s that comes from measuring the
-    values with error, added to it. NaN for fewer than five values or values that do not vary.
+    Anal. 50:775–782, with the trimmed mean as the centre). `about`: the centre of the spread if it is not the mean,
+    such as 0 for residuals of a line through the origin. `noise`: the variance of log s due to measurement error, which
+    is added. NaN for fewer than five values or values that do not vary.
     """
     n, z = len(values), float(scipy.stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:

@@ -1,4 +1,4 @@
-"""How a number differs between the templates that it is measured in."""
+"""The spread of a number over the templates in which it is measured."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from penchant.wording.phrases import Method, Note
 
 SD = "sd over templates"
 SHARE = "share of variance between templates"
-"""Of the sum of squares of templates by what else they are crossed with, as for value statements."""
+"""The sum of squares between templates as a share of that of all rows or of all crossed factors."""
 LONE = Note("one-number-a-template")
 MANY = 60
-"""An sd pooled over fewer units than this has an interval that is called rough (docs/validity.md)."""
+"""The number of units below which the interval of a pooled sd is called rough (docs/validity.md)."""
 
 
 def sd_over_templates(values: Array, *, level: float) -> Estimate:
-    """The standard deviation of one number a template (ddof 1), with Bonett's interval; NaN for one template."""
+    """Return the sd of one number per template (ddof 1), with Bonett's interval; NaN for one template."""
     n = len(values)
     if n < 2:
         return Estimate(SD, math.nan, n, level=level, notes=(Note("one-template"),))
@@ -35,8 +35,10 @@ def sd_over_templates(values: Array, *, level: float) -> Estimate:
 
 
 def share_of_templates(table: Array, *, level: float) -> Estimate:
-    """The share of the variance of a table (templates, units) that lies between the means of its templates. It
-    describes these templates and has no interval; NaN where a cell is missing, nothing varies or there is one unit."""
+    """Return the share of the variance of a table (templates, units) that lies between its templates' means.
+
+    It describes these templates and has no interval; NaN for missing cells, if nothing varies, or for one unit.
+    """
     n = len(table)
     if n < 2 or not np.isfinite(table).all():
         note = Note("one-template" if n < 2 else "template-lacks-some")
@@ -55,13 +57,13 @@ def _share(value: float, n: int, level: float) -> Estimate:
 def nested_templates(
     values: Array, template: Codes, unit: Codes, *, level: float, noun: str
 ) -> tuple[Estimate, Estimate]:
-    """How far templates differ where every unit (an occupation, a family of sentences) has templates of its own:
-    `values`, the `template` and the `unit` of every row; `noun` what units are, in the plural.
+    """Return the sd and the share of variance of templates nested in units, such as occupations.
 
-    The first estimate is the standard deviation of one mean a template about the mean of its unit, pooled over units
-    (ddof 1 in each); its interval is that of a log sd whose error is the one between units, with Bonett's correction
-    for few. The second is the share of the sum of squares of all rows that lies between the templates of a unit. With
-    one unit the first is that of `sd_over_templates`. NaN where there is one template, or one in every unit.
+    `values`, `template` and `unit` have an entry per row; `noun` is the plural name of units. The first estimate is the
+    standard deviation of one mean per template about the mean of its unit, pooled over units (ddof 1 in each); its
+    interval is that of a log sd whose error is the one between units, with Bonett's correction for few. The second is
+    the share of the sum of squares of all rows that lies between the templates of a unit. With one unit the first is
+    that of `sd_over_templates`. NaN for one template, or one in every unit.
     """
     names, first, code = np.unique(template, return_index=True, return_inverse=True)
     of = np.unique(unit[first], return_inverse=True)[1]
@@ -84,15 +86,18 @@ def nested_templates(
 
 
 def _means(values: Array, code: Codes) -> Array:
-    """The mean of the values of every code; sorted before they are added, so that their order does not matter."""
+    """Return the mean of the values of every code, summed in sorted order, so that their order does not matter."""
     order = np.lexsort((values, code))
     means: Array = np.bincount(code[order], values[order]) / np.bincount(code)
     return means
 
 
 def _pooled_sd(squares: Array, free: Codes, n: int, *, level: float, noun: str) -> Estimate:
-    """The root of the sum of squares of all units by that of their degrees of freedom, a ratio of two sums over units;
-    its log has the error of such a ratio (Cochran 1977, Sampling Techniques, 3rd ed., eq. 6.9)."""
+    """Return the root of the sum of squares of all units divided by the sum of their degrees of freedom.
+
+    The log of this ratio of sums over units has the error of such a ratio (Cochran 1977, Sampling Techniques, 3rd ed.,
+    eq. 6.9).
+    """
     units = len(squares)
     variance = float(np.sort(squares).sum()) / int(free.sum())
     estimate = Estimate(SD, math.sqrt(variance), n, level=level)
@@ -104,7 +109,7 @@ def _pooled_sd(squares: Array, free: Codes, n: int, *, level: float, noun: str) 
     z, freedom = float(scipy.stats.norm.ppf((1 + level) / 2)), int(free.sum())
     if freedom <= z:
         return estimate.noted(Note("too-few-for-level", noun=noun))
-    correction = freedom / (freedom - z)  # Bonett's, of few values: those seen are too alike
+    correction = freedom / (freedom - z)  # Bonett's: few values understate the spread
     reach = z * correction * error / (variance * freedom) / 2
     rough = Note("rough-pooled-sd", least=MANY, noun=noun) if units < MANY else None
     low, high = (estimate.value * correction**0.5 * math.exp(sign * reach) for sign in (-1, 1))

@@ -1,9 +1,9 @@
-"""Means, spreads, shares and quantiles of respondents with survey weights, and the effective number of respondents.
+"""Statistics of respondents with survey weights, and the effective number of respondents.
 
 Weights are those of a sample: proportional to how many people a respondent stands for. Variances are those of a sample
 drawn with replacement and linearised (Kish 1965, Survey Sampling; Särndal, Swensson & Wretman 1992, Model Assisted
-Survey Sampling, §5.7); clusters and strata of a design are not known here. With equal weights every mean, variance and
-error is that without weights.
+Survey Sampling, §5.7); clusters and strata of a design are not taken into account. With equal weights every mean,
+variance and error is that without weights.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from penchant.wording.phrases import Method
 
 
 def effective_n(weights: Array) -> float:
-    """Kish's effective sample size, (Σw)²/Σw²: n where weights are equal. NaN without weights."""
+    """Return Kish's effective sample size, (Σw)²/Σw²: n if weights are equal. NaN without weights."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else np.nan
 
 
 def weighted_mean(values: Array, weights: Array) -> float:
-    """Σwx/Σw. NaN without values."""
+    """Return Σwx/Σw. NaN without values."""
     return float((weights * values).sum() / weights.sum()) if len(values) else np.nan
 
 
 def mean_variance(values: Array, weights: Array) -> float:
-    """The variance of the weighted mean x̄, n/(n − 1) · Σw²(x − x̄)²/(Σw)². NaN of fewer than two values."""
+    """Return the variance of the weighted mean x̄, n/(n − 1) · Σw²(x − x̄)²/(Σw)². NaN for fewer than two values."""
     n = len(values)
     if n < 2:
         return np.nan
@@ -39,7 +39,7 @@ def mean_variance(values: Array, weights: Array) -> float:
 
 
 def weighted_sd(values: Array, weights: Array) -> float:
-    """√(Σw(x − x̄)²/(Σw − Σw²/Σw)): unbiased for σ² where weights say nothing of the values. NaN of fewer than two."""
+    """Return √(Σw(x − x̄)²/(Σw − Σw²/Σw)), unbiased for σ² if weights are uninformative; NaN below two values."""
     if len(values) < 2:
         return np.nan
     squares = float((weights * (values - weighted_mean(values, weights)) ** 2).sum())
@@ -47,8 +47,11 @@ def weighted_sd(values: Array, weights: Array) -> float:
 
 
 def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, float]:
-    """The interval of a weighted standard deviation: t (`effective_n` − 1 df) of log s², whose error is that of the
-    weighted mean of (x − x̄)². NaN of fewer than five effective values, or of values that do not vary."""
+    """Return the interval of a weighted standard deviation.
+
+    It is the t interval (`effective_n` − 1 df) of log s², whose error is that of the weighted mean of (x − x̄)². NaN
+    for fewer than five effective values, or values that do not vary.
+    """
     n, effective = len(values), effective_n(weights)
     sd = weighted_sd(values, weights)
     if n < 5 or effective < 5 or not sd > 1e-12 * float(np.abs(values).max()):
@@ -65,7 +68,7 @@ def linearised(weights: Array) -> Method:
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:
-    """The least value that values of at least that share of the weight do not exceed. NaN without values."""
+    """Return the smallest value at or below which at least that share of the weight lies. NaN without values."""
     if not len(values):
         return np.nan
     order = np.argsort(values, kind="stable")
@@ -74,7 +77,7 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
 
 
 def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, float]:
-    """The shares of the weight of answers below and above a number; answers of NaN are ignored."""
+    """Return the shares of the weight of answers below and above a number; answers of NaN are ignored."""
     known = ~np.isnan(answers)
     total = weights[known].sum()
     if not total > 0 or np.isnan(at):
@@ -85,8 +88,7 @@ def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, f
 
 
 def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-    """Draw respondents with replacement, each with its weight: the weight of each in every resample, (b, n), in blocks
-    with their places among the resamples."""
+    """Draw respondents with replacement; yield their weights in blocks of resamples, (b, n), with the block's slice."""
     n = len(weights)
     step = max(1, CHUNK // max(1, n))
     for start in range(0, resamples, step):
@@ -98,9 +100,11 @@ def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -
 def drawn_totals(
     table: Array, weights: Array, *, resamples: int, rng: np.random.Generator
 ) -> list[tuple[Array, Array]]:
-    """For each item (column of `table`, NaN where there is no answer) the distinct answers, (v,), and the weight of the
-    respondents who gave each in every resample, (resamples, v). Respondents are drawn whole: all their answers
-    together, with their weights."""
+    """Return for each item its distinct answers, (v,), and their total weights in every resample, (resamples, v).
+
+    Items are columns of `table`, with NaN for missing answers. Respondents are drawn whole: all their answers together,
+    with their weights.
+    """
     items = [np.unique(column[~np.isnan(column)]) for column in table.T]
     hits: list[NDArray[np.float64]] = [
         (column[:, None] == values).astype(np.float64) for column, values in zip(table.T, items, strict=True)

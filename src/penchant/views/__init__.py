@@ -1,1 +1,1 @@
-"""Declared tables, figures, items and findings: an instrument says what they hold, its `text.yaml` in which words."""
+"""Declared tables, figures, items and findings: instruments declare the contents, `text.yaml` has the words."""

@@ -1,4 +1,4 @@
-"""Declared figures: numbers with their intervals, a row for each level, marks by model or another factor."""
+"""Declared figures: numbers with their intervals, one row per level, with marks by model or another factor."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ LONG = 20
 
 
 class FigureSpec(Protocol):
-    """A figure that is declared."""
+    """A declared figure."""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figures of some results, none where there is nothing to show."""
+        """Return the figures of some results; none if there is nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that an instrument draws itself, or None where there is nothing to show; its words are in `text.yaml`,
-    its numbers in the table of its name or called `numbers`, which is "" for none."""
+    """A figure that an instrument draws itself; its `chart` is None if there is nothing to show.
+
+    Its words are in `text.yaml`, its numbers in the table of its name or called `numbers`, which is "" for no table.
+    """
 
     name: str
     chart: Callable[[Sequence[Result], Text], Any]
@@ -36,15 +38,17 @@ class Drawn:
     numbers: str | None = None
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure, none where there is nothing to show."""
+        """Return the figure; none if there is nothing to show."""
         chart = self.chart(results, text)
         return [] if chart is None else [figure(self.name, chart, text, self.picks, self.numbers)]
 
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """A figure for each level of a column of items and summaries, such as a data set: where they are several, `name-1`,
-    `name-2` … Its words may name the `level`, and whether there are `several`."""
+    """A figure for each level of a column of items and summaries, such as a data set.
+
+    Several figures are called `name-1`, `name-2` … Their words may name the `level`, and whether there are `several`.
+    """
 
     column: str
     spec: FigureSpec
@@ -62,11 +66,11 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Numbers with their intervals: a row for every level of a column (or several columns, `rows`), marks by `marks`, a
-    dashed line at `null`.
+    """Numbers with their intervals: a row for every level of the column (or columns) `rows`, with marks by `marks`.
 
-    `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as in `TableSpec`. The table of the
-    same name has the numbers. `ranked`: the rows stand in the order of their mean, the largest first.
+    There is a dashed line at `null`. `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as
+    in `TableSpec`. The table of the same name has the numbers. `ranked`: the rows are in the order of their mean, the
+    largest first.
     """
 
     name: str
@@ -82,17 +86,17 @@ class Forest:
     ranked: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure, none where there is nothing to show."""
+        """Return the figure; none if there is nothing to show."""
         return [figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
 
     def charts(self, results: Sequence[Result], text: Text) -> list[Any]:
-        """Return the chart, none where there is nothing to show."""
-        found = self.of(sources(results))
-        lines = list(together(found, self.at))
+        """Return the chart; none if there is nothing to show."""
+        shown = self.of(sources(results))
+        lines = list(together(shown, self.at))
         if not lines:
             return []
         levels = (_field(line, self.marks) for line in lines)
-        marks = [source.model for source in found] if self.marks == "model" else list(dict.fromkeys(levels))
+        marks = [source.model for source in shown] if self.marks == "model" else list(dict.fromkeys(levels))
         return [self._chart(lines, marks, text.get("figures", self.name, "axis"))]
 
     def _chart(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
@@ -105,9 +109,9 @@ class Forest:
         return alt.concat(*plots, columns=2)
 
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
-        found = [self._row(line) for line in lines]
-        order = _ranked(found) if self.ranked else list(dict.fromkeys(row["row"] for row in found))
-        layers = [reference(self.null), *interval_layers(found, order, axis, self.marks, marks, self.form)]
+        rows = [self._row(line) for line in lines]
+        order = _ranked(rows) if self.ranked else list(dict.fromkeys(row["row"] for row in rows))
+        layers = [reference(self.null), *interval_layers(rows, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(width=self.width, height=alt.Step(9 if len(order) > LONG else 16))
 
     def _row(self, line: Line) -> dict[str, Any]:
@@ -128,7 +132,7 @@ class Panels:
     picks: str = ""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure, none where there is nothing to show."""
+        """Return the figure; none if there is nothing to show."""
         charts = [
             chart.properties(title=text.get("figures", part.name, "title"))
             for part in self.parts
@@ -151,8 +155,10 @@ def _field(line: Line, name: str) -> str:
 def interval_layers(
     rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
 ) -> list[Any]:
-    """Return the rules and points of numbers with intervals: a row for every `row`, a mark for every level of `marks`,
-    whose colours go by the order of its `levels`. A long plot has its axis at the top, where reading begins."""
+    """Return the rules and points of numbers with intervals: a line for every `row`, a mark for every level of `marks`.
+
+    Colours follow the order of `levels`. A long plot has its axis at the top.
+    """
     top = {"axis": alt.Axis(orient="top")} if len(order) > LONG else {}
     names = list(levels)
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
@@ -163,16 +169,16 @@ def interval_layers(
         color=alt.Color(f"{marks}:N", sort=names, scale=colours, legend=alt.Legend(orient="bottom", columns=1)),
     )
     rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis, **top), x2="high:Q")
-    told = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOLD]
+    tooltips = [alt.Tooltip(f"{name}:Q", format=form, title=title) for name, title in _TOOLTIPS]
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
         x=alt.X("value:Q", title=axis, **top),
         shape=alt.Shape(f"{marks}:N", sort=names, scale=shapes),
-        tooltip=["row:N", f"{marks}:N", *told, "n:Q"],
+        tooltip=["row:N", f"{marks}:N", *tooltips, "n:Q"],
     )
     return [rule, point]
 
 
-_TOLD = (("value", "value"), ("low", "from"), ("high", "to"))
+_TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
 def reference(x: float) -> Any:
@@ -182,8 +188,10 @@ def reference(x: float) -> Any:
 
 
 def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
-    """Return a figure with its words, whose numbers are in the table of its name or called `numbers`, here or in
-    `text.yaml`."""
+    """Return a figure with its words.
+
+    Its numbers are in the table of its name, or in the one called `numbers`, here or in `text.yaml`.
+    """
     own = text.below("figures", name)
     table = own.get("numbers") or (name if numbers is None else numbers)
     return Figure(name, own.get("title"), own.get("text"), chart, table, picks)
@@ -191,4 +199,4 @@ def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:
     """Return the figures that have something to show."""
-    return [made for spec in specs for made in spec.draw(results, text)]
+    return [drawn for spec in specs for drawn in spec.draw(results, text)]

@@ -1,5 +1,4 @@
-"""Declared findings: which estimates are told, and against what; the words are in `text.yaml` under `prose`,
-`finding`."""
+"""Declared findings: the estimates that they state; their words are in `text.yaml` under `prose`, `finding`."""
 
 from __future__ import annotations
 
@@ -16,15 +15,18 @@ from penchant.wording.templates import Text
 
 
 class FindingSpec(Protocol):
-    """A part of a finding that is declared."""
+    """A declared part of a finding."""
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield its sentences, empty ones among them."""
+        """Yield the sentences, some of which may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The number of each model at some levels, and which cannot be told apart from `apart`. The text has {{ each }}."""
+    """The number of each model at some levels, and those not distinguishable from `apart`.
+
+    The text has {{ each }}.
+    """
 
     name: str
     at: At
@@ -40,15 +42,18 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The differences between models that can be told. The text says what the first is where a difference is above 0
-    (`higher`), and of what it is (`what`) where that does not."""
+    """The clear differences between models.
+
+    The text describes the first model if a difference is above 0 (`higher`), and the quantity (`what`) if `higher` does
+    not.
+    """
 
     name: str
     at: At
     shown: Shown
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield the sentence, where models were compared."""
+        """Yield the sentence, if models were compared."""
         if comparison is not None:
             own = text.below("prose", "finding", self.name)
             rows = [line.row for source in compared(comparison) for line in source.only(self.at)]
@@ -57,8 +62,10 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """In which places (levels of a column) an estimate is told apart from `apart`, for each of the first models. The
-    text has what it is (`what`, with {{ model }}), what the places are called (`noun`) and where `more` stand."""
+    """The places (levels of a column) in which an estimate differs clearly from `apart`, for the first models.
+
+    The text has the quantity (`what`, with {{ model }}), the name of the places (`noun`) and where to find `more`.
+    """
 
     name: str
     at: At
@@ -79,12 +86,12 @@ class Across:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A part of a finding that an instrument puts together itself."""
+    """A part of a finding that an instrument composes itself."""
 
     sentences: Callable[[Sequence[Result], pl.DataFrame | None, Text], Iterator[str]]
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield its sentences."""
+        """Yield the sentences."""
         return self.sentences(results, comparison, text)
 
 

@@ -15,14 +15,16 @@ from penchant.report.tables import models
 from penchant.wording.templates import Text
 
 _NO_SUMS = ("aul", "aula")
-"""The methods whose scores are no sums over tokens."""
+"""The methods whose scores are not sums over tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
-    """A column about items, left out where they lack it: its name in tables of items, and its `kind` as in
-    `report.item_browser.Column`. `varies`: shown only where it has several values; `digits` and `signed`: of numbers.
-    `text.yaml` has its head under `items`, `columns` where it is another."""
+    """A column about items, left out if they lack it: its name in tables of items, and its `kind`.
+
+    `kind` is as in `report.item_browser.Column`. `varies`: shown only if it has several values; `digits` and `signed`
+    format numbers. `text.yaml` has its head under `items`, `columns` if it is not the name.
+    """
 
     name: str
     kind: Literal["id", "text", "label", "number", "hidden"] = "text"
@@ -33,8 +35,10 @@ class ItemColumn:
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A column about what a model made of items: a column of its items, where they have it, or values made of its
-    result. Its head may name the `signature` of that."""
+    """A column about a model's results on items: a column of its items, if present, or values computed from its result.
+
+    Its head may name the `signature` of that result.
+    """
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
@@ -45,9 +49,12 @@ class ModelColumn:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A strip of tokens with a number each: the columns of items that hold them (`pieces` and `values`), `of`, the text
-    that they are pieces of ("" where they are words), what is said of each strip, and `marks` as in `Strip`, if there
-    are any."""
+    """A strip of tokens with a number each.
+
+    `pieces` and `values` are the columns of items that hold the tokens and the numbers. `of` is the column of the text
+    that the tokens are pieces of ("" for words). `said` returns a note on each strip, and `marks` is as in `Strip`, ""
+    for none.
+    """
 
     name: str
     pieces: str
@@ -59,12 +66,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
+    """The table of items: columns about them, columns and strips of each model, and a remark on each item.
 
-    `rows` makes the table of another result's items, such as a row for every word of many sentences. `text.yaml` says
-    under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come
-    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` (or whether some results are)
-    and `sums` as in `ItemTable`.
+    `rows` makes the table from another result's items, such as a row for every word of many sentences. `text.yaml` has
+    under `items` the name of the items (`noun`), the unit of the numbers of tokens (`unit`) and, unless remarks come
+    from `remark`, the remark on an item by its columns (`remark`). `parallel` (or a function that decides it) and
+    `sums` are as in `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]
@@ -76,7 +83,7 @@ class Items:
     sums: bool = True
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
-        """Return the items of several models, joined by what identifies them."""
+        """Return the items of several models, joined by the columns that identify them."""
         results = [replace(result, items=self.rows(result)) for result in results]
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
@@ -93,13 +100,13 @@ class Items:
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = _head(own.given(signature=result.signature), column.name)
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
-            if said := self._remarks(result, own):
-                remarks[model] = pl.Series(said, dtype=pl.String)
+            if model_remarks := self._remarks(result, own):
+                remarks[model] = pl.Series(model_remarks, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
         sums = self.sums and all(result.signature.get("method") not in _NO_SUMS for result in results)
         parallel = self.parallel(results) if callable(self.parallel) else self.parallel
-        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)
-        return joined.table(made, models(results))
+        item_table = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)
+        return joined.table(item_table, models(results))
 
     def _remarks(self, result: Result, text: Text) -> Sequence[str]:
         if self.remark is not None:
@@ -121,5 +128,5 @@ def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
 
 
 def fixed(name: str, digits: int) -> Callable[[pl.DataFrame], Sequence[str]]:
-    """Return what says a number of each item with so many decimals."""
+    """Return a function that formats a number of each item with so many decimals."""
     return lambda items: [f"{value:.{digits}f}" for value in items[name]]

@@ -1,4 +1,4 @@
-"""The rows of summaries and comparisons that views show, found by their levels and never by their place."""
+"""The rows of summaries and comparisons that views show, found by their levels, never by position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penchant.records import SIDES, Estimate, Result, pair_of
 from penchant.report.tables import models
 
 OWN = frozenset({*Estimate("", 0, 0).row(), "signature", *SIDES} - {"measure"})
-"""The columns of a row that do not name what it is an estimate of."""
+"""The columns of a row that do not identify its estimate."""
 
 
 FIRST = object()
@@ -22,20 +22,23 @@ FIRST = object()
 
 
 class At:
-    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which, and
-    `FIRST` is the one that the first of these rows has. Rows that lack one of these columns are none of them."""
+    """A filter of rows by their levels: `At(measure=GAP, template="all")`.
+
+    A tuple stands for any of several levels, a function decides, and `FIRST` is the level of the first of these rows.
+    Rows that lack one of these columns do not match.
+    """
 
     def __init__(self, **levels: object) -> None:
         self.levels = {name: wanted for name, wanted in levels.items() if wanted is not FIRST}
         self.firsts = [name for name in levels if name not in self.levels]
 
     def __call__(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row is one of them."""
+        """Return whether a row matches."""
         return all(name in row and _is(row[name], wanted) for name, wanted in self.levels.items())
 
 
 def but(level: object) -> Callable[[object], bool]:
-    """Return what takes every level except one."""
+    """Return a function that accepts every level except one."""
     return lambda found: found != level
 
 
@@ -57,12 +60,14 @@ class Line:
 
     @property
     def model(self) -> str:
-        """The model, or two models that are compared."""
+        """The model, or the two models compared."""
         return self.source.model or pair_of(self.row)
 
     def at(self, **levels: object) -> Line | None:
-        """Return the row of the same source at the same levels except these, if there is one; a level may be a tuple of
-        several, of which the first counts that there is."""
+        """Return the row of the same source at the same levels except these, or None.
+
+        A level may be a tuple, of which the first that exists is used.
+        """
         own = {name: self.row[name] for name in self.source.names}
         options = [each if isinstance(each, tuple) else (each,) for each in levels.values()]
         tried = (dict(zip(levels, each, strict=True)) for each in product(*options))
@@ -79,7 +84,7 @@ class Source:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns whose levels tell rows apart."""
+        """The columns whose levels identify rows."""
         return tuple(name for name, kind in self.frame.schema.items() if kind == pl.String and name not in OWN)
 
     @cached_property
@@ -109,8 +114,8 @@ class Source:
         """Return the rows at some levels, in order."""
         measure = at.levels.get("measure")
         lines = self._by_measure.get(measure, []) if isinstance(measure, str) else self.lines
-        found = [line for line in lines if at(line.row)]
-        return [line for line in found if all(line[name] == found[0][name] for name in at.firsts)]
+        matching = [line for line in lines if at(line.row)]
+        return [line for line in matching if all(line[name] == matching[0][name] for name in at.firsts)]
 
 
 def sources(results: Sequence[Result]) -> list[Source]:
@@ -119,7 +124,7 @@ def sources(results: Sequence[Result]) -> list[Source]:
 
 
 def parted(results: Sequence[Result], column: str) -> Iterator[tuple[str, list[Result]]]:
-    """Yield each level of a column that items and summaries have, such as a data set, and the results of it alone."""
+    """Yield each level of a column of items and summaries, such as a data set, with the results for that level."""
     inside = {level for result in results for level in result.items[column]}
     for level in dict.fromkeys(level for result in results for level in result.summary[column]):
         if level in inside:
@@ -137,7 +142,7 @@ def compared(comparison: pl.DataFrame) -> list[Source]:
 
 
 def together(found: Iterable[Source], at: At) -> Iterator[Line]:
-    """Yield the rows at some levels, those of all models of the same levels one after the other."""
+    """Yield the rows at some levels, keeping rows of all models with the same levels together."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):

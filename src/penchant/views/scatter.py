@@ -1,4 +1,4 @@
-"""Declared scatters: a point for each thing, a panel for each model, and lines through the points."""
+"""Declared scatter plots: a point for each row, a panel for each model, and lines through the points."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from penchant.wording.templates import Text
 
 Point: TypeAlias = Mapping[str, Any]
 Ends: TypeAlias = tuple[float, float]
-"""The least and the greatest number on an axis."""
+"""The smallest and the largest number on an axis."""
 _LETTER, _LINE, _MARGIN = 5.5, 10, 30
-"""Pixels of a letter of a name, between lines of names, and that a name may be beyond the plot."""
+"""Pixels: the width of a letter, the distance of lines of names, and the overhang of a name beyond the plot."""
 _ROOM = 0.04
 """The share of an axis that is left free at either end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """A straight line through a place; with the interval of its slope a band, too."""
+    """A straight line through a point; with the interval of its slope, a band as well."""
 
     slope: float
     through: tuple[float, float] = (0.0, 0.0)
@@ -34,13 +34,13 @@ class Straight:
     dashed: bool = False
 
     def at(self, x: float, slope: float) -> float:
-        """Return the height at a place of a line of some slope through the same place."""
+        """Return the height at x of a line with this slope through the same point."""
         return self.through[1] + slope * (x - self.through[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel: its title, the points, and lines behind them, those before others first."""
+    """A panel: its title, the points, and lines behind them, the rearmost first."""
 
     title: str
     points: Sequence[Point]
@@ -49,11 +49,11 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Points by the fields `x` and `y`: panels with the same axes (or each `apart`, with its own), a colour each.
+    """Points by the fields `x` and `y`, in panels of one colour with shared axes (or separate ones with `apart`).
 
-    A pointer shows the fields in `told`, numbers in their format. `names` is the field that stands beside points where
-    there is room, beside those far from the middle first. `text.yaml` has the titles of the axes (`x` and `y`), the
-    table of the same name, or called `numbers`, the numbers; `picks` as in `Figure`.
+    The tooltip shows the fields in `told`, numbers in their format. `names` is the field written beside points if there
+    is room, those far from the middle first. `text.yaml` has the titles of the axes (`x` and `y`); the table of the
+    same name, or called `numbers`, has the numbers; `picks` as in `Figure`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Scatter:
     apart: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure, none where there is nothing to show."""
+        """Return the figure; none if there is nothing to show."""
         panels = list(self.panels(results))
         every = [point for panel in panels for point in panel.points]
         if not every:
@@ -89,8 +89,8 @@ class Scatter:
         named = _with_room(panel.points, axes, self.names, self.side) if self.names else set()
         points = [{**point, "name": point[self.names] if i in named else ""} for i, point in enumerate(panel.points)]
         base = alt.Chart(alt.InlineData(points)).encode(**_encoded(axes))
-        told = [alt.Tooltip(f"{key}:Q", format=form) if form else f"{key}:N" for key, form in self.told.items()]
-        dots = base.mark_point(filled=True, size=30, opacity=0.9, color=colour).encode(tooltip=told)
+        tooltips = [alt.Tooltip(f"{key}:Q", format=form) if form else f"{key}:N" for key, form in self.told.items()]
+        dots = base.mark_point(filled=True, size=30, opacity=0.9, color=colour).encode(tooltip=tooltips)
         names = base.mark_text(fontSize=9, align="left", dx=5, dy=-3, color=INK, aria=False).encode(text="name:N")
         lines = [layer for line in panel.lines for layer in _drawn(line, axes, colour)]
         return alt.layer(*lines, dots, *([names] if self.names else [])).properties(width=self.side, height=self.side)
@@ -105,12 +105,12 @@ class _Axis:
     ends: Ends
 
     def encoded(self, encode: Any) -> Any:
-        """Return its channel of a chart."""
+        """Return the channel of a chart for this axis."""
         scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
         return encode(f"{self.name}:Q", scale=scale, title=self.title)
 
     def place(self, point: Point, side: int) -> float:
-        """Return where a point stands, in pixels of a plot of a side."""
+        """Return the position of a point, in pixels of a plot with this side."""
         low, high = self.ends
         return float((point[self.name] - low) / (high - low) * side)
 
@@ -123,23 +123,22 @@ def _ends(points: Sequence[Point], name: str) -> Ends:
 
 
 def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side: int) -> set[int]:
-    """Return the points whose names find room beside them: those far from the middle first."""
+    """Return the points whose names fit beside them, those far from the middle first."""
     at = [tuple(axis.place(point, side) for axis in axes) for point in points]
     middle = [fmean(column) for column in zip(*at, strict=True)]
     placed: list[tuple[float, float, float]] = []
-    found = set()
+    named = set()
     for i in sorted(range(len(points)), key=lambda i: (-math.dist(at[i], middle), points[i][names])):
         (x, y), width = at[i], _LETTER * len(points[i][names])
         free = all(abs(y - other) > _LINE or x + width < left or x > right for left, right, other in placed)
         if free and x + width < side + _MARGIN:
             placed.append((x, x + width, y))
-            found.add(i)
-    return found
+            named.add(i)
+    return named
 
 
 def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
-    """Return the layers of a line from one end of the plot to the other, and of its band, which is narrow where all
-    its slopes meet."""
+    """Return the layers of a line across the plot, and of its band, which is narrowest where all slopes meet."""
     if math.isnan(line.slope):
         return []
     encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends

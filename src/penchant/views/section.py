@@ -26,9 +26,9 @@ from penchant.wording.templates import Text
 class Views:
     """The views of an instrument.
 
-    `facts` are what its texts may name besides `signature` and `settings` (of the first result), `items` (all, each
-    once) and `results`; those of differences may name the `signature` (of the first row) and `rows` (the comparison),
-    and what `compared_facts` adds.
+    Its texts may name the `facts`, besides `signature` and `settings` (of the first result), `items` (all, each once)
+    and `results`; those of differences may name the `signature` (of the first row), `rows` (the comparison) and the
+    `compared_facts`.
     """
 
     tables: tuple[TableSpec, ...]
@@ -40,7 +40,7 @@ class Views:
     compared_facts: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda comparison: {}
 
     def words(self, text: Text, results: Sequence[Result]) -> Text:
-        """Return a text that knows the facts of some results."""
+        """Return a text with the facts of some results."""
         items = every_item(results)
         first = results[0]
         usual = {"signature": first.signature, "settings": first.settings, "items": items, "results": results}
@@ -65,11 +65,11 @@ def section(views: Views, text: Text) -> Section:
     def items(results: Sequence[Result]) -> ItemTable:
         return views.items.table(results, views.words(text, results))
 
-    def said(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
+    def stated(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
         return finding.finding(views.finding, results, comparison, views.words(text, results))
 
     def prose(part: str) -> Callable[[Sequence[Result]], list[str]]:
         return lambda results: views.words(text, results).paragraphs("prose", part)
 
     title, question = text.get("title"), text.get("question")
-    return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=said)
+    return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=stated)

@@ -19,12 +19,11 @@ from penchant.wording.templates import Text
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """A strip of points for each model and each level of the column `panel`, one an item, and a diamond at the mean
-    with its interval.
+    """A strip of points for each model and level of the column `panel`, with a diamond at the mean and its interval.
 
-    `column` of items has the numbers, from the least to the greatest of the scale (`ends`), `at` says which rows their
-    means are, `told` names columns of items that a point shows. A click on a point picks its `item`. The numbers are
-    in the table called `numbers`.
+    Each point is an item. `column` of items has the numbers, on a scale between `ends`; `at` selects the rows of the
+    means; `told` names columns of items for the tooltip. A click on a point picks its `item`. The numbers are in the
+    table called `numbers`.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Strips:
     told: tuple[str, ...] = ()
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure, none where no item has a number."""
+        """Return the figure; none if no item has a number."""
         points = self._points(results)
         if not len(points):
             return []
@@ -56,7 +55,7 @@ class Strips:
 
     def _points(self, results: Sequence[Result]) -> pl.DataFrame:
         """Return a row for every item that has a number; neighbours in a strip are separated by their rank."""
-        found = pl.concat(
+        rows = pl.concat(
             result.items.select(
                 pl.col("id").alias("item"),
                 pl.col(*self.told, self.panel),
@@ -66,7 +65,7 @@ class Strips:
             for model, result in zip(models(results), results, strict=True)
         ).drop_nulls("value")
         jitter = (pl.int_range(pl.len()) * 7 % 11) / 10 - 0.5
-        return found.with_columns(jitter.over(self.panel, "model").alias("jitter"))
+        return rows.with_columns(jitter.over(self.panel, "model").alias("jitter"))
 
     def _chart(self, rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> Any:
         """Return points and means of one panel, from one table, as facets need."""

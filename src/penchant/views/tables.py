@@ -1,4 +1,4 @@
-"""Declared tables: which rows, and what stands in their columns. Titles, heads and notes are in `text.yaml`."""
+"""Declared tables: their rows and the contents of their columns; titles, heads and notes are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ HEADS = {"holm": "p (Holm)", "pair": "difference"}
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: a `key`, by which `text.yaml` has its head, what stands in it, "" where there is nothing, and what is
-    shown instead of that."""
+    """A column: the `key` of its head in `text.yaml`, its `cell`, "" if empty, and the cell shown instead (`none`)."""
 
     key: str
     cell: Callable[[Line], Cell]
@@ -53,9 +52,11 @@ def whole(key: str) -> Column:
 def number(
     key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, counted: bool = False, **levels: object
 ) -> Column:
-    """Return a column of numbers with their intervals, `counted` with their n, too; where `levels` such as a measure
-    are given at these and not at the row's own (a tuple is the first of several that there is), "–" where there is no
-    such number. `star` marks those that were found by their adjusted p."""
+    """Return a column of numbers with their intervals, and with `counted` their n.
+
+    `levels`, such as a measure, replace those of the row (a tuple means the first that exists); a missing number is
+    "–". `star` marks numbers that are significant by their adjusted p.
+    """
 
     def cell(line: Line) -> Cell:
         marked = star and line["p_holm"] <= DECIDES
@@ -70,28 +71,30 @@ def p(key: str = "p", **levels: object) -> Column:
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
-    """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
+    """Return the column of p-values, or of those at other levels, adjusted if they belong to a family."""
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
 def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
-    """Return a column of what is made of the row at other levels (or of the row itself), `none` where there is none."""
+    """Return a column of cells made from the row at other levels (or from the row itself), `none` if there is none."""
 
     def at_levels(line: Line) -> Cell:
-        found = line.at(**levels) if levels else line
-        return "" if found is None else cell(found)
+        other = line.at(**levels) if levels else line
+        return "" if other is None else cell(other)
 
     return Column(key, at_levels, none)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
-    or with `by_model` all of one model first. `columns` may depend on what there is. `first` are the keys of columns
-    that are shown before others where there is no room, `detail` as in `Table`, or whether these rows are one, `short`
-    the keys of columns for print, which has a `title` and a `note` of its own under `short` in `text.yaml`, and only
-    the rows `short_at` some levels, if there are any. `of` makes rows of those of all models, such as ranks. A column
-    that is empty in every row is left out."""
+    """A table called `name`: a row for every row `at` some levels that it `takes`.
+
+    Rows of the same levels stand together for all models, or with `by_model` all rows of one model. `columns` may
+    depend on the sources. `first` are the keys of columns that are shown first if room is short. `detail` is as in
+    `Table`, or decides it by the rows. `short` are the keys of columns for print, with a `title` and `note` under
+    `short` in `text.yaml`, and only the rows `short_at` some levels, if there are any. `of` makes rows from those of
+    all models, such as ranks. A column that is empty in every row is left out.
+    """
 
     name: str
     at: At
@@ -105,14 +108,14 @@ class TableSpec:
     short_at: At | None = None
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
-        """Return the table of some sources in the words of a text; None where there is nothing to show."""
+        """Return the table of some sources in the words of a text; None if there is nothing to show."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         lines = [line for line in (by_model if self.by_model else together(found, self.at)) if self.takes(line)]
         if not lines:
             return None
-        made = [(column, [column.cell(line) for line in lines]) for column in columns]
-        columns, cells = zip(*(each for each in made if any(cell != "" for cell in each[1])), strict=True)
+        filled = [(column, [column.cell(line) for line in lines]) for column in columns]
+        columns, cells = zip(*(each for each in filled if any(cell != "" for cell in each[1])), strict=True)
         shown = [
             [column.none if cell == "" else cell for cell in of_one]
             for column, of_one in zip(columns, cells, strict=True)
@@ -128,8 +131,8 @@ class TableSpec:
     def _short(self, table: Table, lines: Sequence[Line], text: Text, keys: Sequence[str]) -> Table:
         at = self.short_at or At()
         rows = tuple(row for row, line in zip(table.rows, lines, strict=True) if at(line.row))
-        kept = replace(table, rows=rows or table.rows).only([i for i, key in enumerate(keys) if key in self.short])
-        return replace(kept, title=text.get("title") or table.title, note=text.get("note") or table.note)
+        printed = replace(table, rows=rows or table.rows).only([i for i, key in enumerate(keys) if key in self.short])
+        return replace(printed, title=text.get("title") or table.title, note=text.get("note") or table.note)
 
 
 def _head(text: Text, key: str) -> str:
@@ -138,4 +141,4 @@ def _head(text: Text, key: str) -> str:
 
 def tables(specs: Iterable[TableSpec], found: Sequence[Source], text: Text) -> list[Table]:
     """Return the tables that have something to show."""
-    return [made for spec in specs if (made := spec.table(found, text)) is not None]
+    return [table for spec in specs if (table := spec.table(found, text)) is not None]

@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, unigrams: Callable[[str], str]) 
         pc.Acceptability(data=table(), normalise="morcela").run(zoo("gpt2"))
     with pytest.raises(MethodError, match="unigrams are for the normalisation"):
         pc.Acceptability(data=table(), normalise="mean", unigrams=unigrams("gpt2")).run(zoo("gpt2"))
-    with pytest.raises(MethodError, match="is of texts with a prefix"):
+    with pytest.raises(MethodError, match="needs texts with a prefix"):
         pc.Acceptability(data=table(), normalise="pmi").run(zoo("gpt2"))
     with pytest.raises(MethodError, match="does not apply to aul"):
         pc.Acceptability(data=table(), normalise="slor", method="aul", unigrams=unigrams("bert")).run(zoo("bert"))

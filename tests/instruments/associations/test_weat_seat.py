@@ -508,7 +508,7 @@ def test_seat_presets_and_what_a_model_cannot_do(zoo: Zoo, tmp_path: Path) -> No
     mean = seat(tmp_path, compat="sent-bias", pooling="mean")
     assert (mean.pooling, mean.unit) == ("mean", "sentence")
     causal = brute.language_model(zoo("gpt2"))
-    with pytest.raises(MethodError, match="is causal: its first position sees nothing of the text"):
+    with pytest.raises(MethodError, match="is causal: its first position does not see the text"):
         seat(tmp_path, pooling="cls").run(causal)
     with pytest.raises(MethodError, match="there is no layer 3"):
         seat(tmp_path, layers=(3,)).run(causal)

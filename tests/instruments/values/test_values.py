@@ -97,7 +97,7 @@ def test_spans_that_are_refused(zoo: Zoo) -> None:
     def spans(name: str, text: str, span: tuple[int, int]) -> None:
         list(Scorer(language_model(zoo(name))).spans([("The nurse", (0, 3), "line 1"), (text, span, "s.csv, line 2")]))
 
-    with pytest.raises(DataError, match=r"^s\.csv, line 2: 'each' is no whole number of tokens .* part of 'teacher'"):
+    with pytest.raises(DataError, match=r"^s\.csv, line 2: 'each' does not match whole tokens: .* part of 'teacher'"):
         spans("bert", "The teacher saw.", (5, 9))
     with pytest.raises(DataError, match=r"^s\.csv, line 2: no token of 'The dog' lies in characters 3–4"):
         spans("bert", "The dog", (3, 4))
