@@ -209,7 +209,7 @@ def test_vectors_without_direction_are_refused() -> None:
                 vectors, picks = sets[2][1]
                 vectors[picks[at]] = 0
                 vectors[picks[at], 1] = bad
-                with pytest.raises(DataError, match="a contextual vector has no direction"):
+                with pytest.raises(DataError, match="a contextual vector is zero or not finite"):
                     sample(sets)
     # The largest and the smallest numbers of float16 have one.
     sets = made(6, 3, dtype=np.float16)

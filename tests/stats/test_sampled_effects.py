@@ -374,7 +374,7 @@ def test_what_cannot_be_resampled_is_refused() -> None:
             resampled_effects(table, rows, columns, seed=0, resamples=resamples)
         with pytest.raises(MethodError, match="at least one resample"):
             resampled_contrasts(table, rows, columns, seed=0, resamples=resamples)
-    with pytest.raises(DataError, match="3 and 2 stimuli cannot be pairs"):
+    with pytest.raises(DataError, match="3 and 2 stimuli cannot be paired"):
         resampled_effects(table, rows, columns, seed=0, resamples=9, paired=True)
 
 

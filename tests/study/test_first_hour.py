@@ -149,7 +149,7 @@ def test_ratings_under_other_names_and_a_column_a_rater(lm: Any) -> None:
         pc.PenchantError, match=r"there is no column 'cleo' — the columns are sentence, word, anna, ben"
     ):
         weighed(lm, ratings=wide, columns={"rating": ["anna", "cleo"]})
-    with pytest.raises(pc.PenchantError, match="group is one column"):
+    with pytest.raises(pc.PenchantError, match="group takes one column"):
         weighed(lm, columns={"group": ["a", "b"]})
     with pytest.raises(pc.PenchantError, match=r"rating.*columns="):
         weighed(lm, ratings=renamed.rename({"satz": "sentence", "wort": "word", "wer": "rater"}))
@@ -164,7 +164,7 @@ def test_empty_ratings_are_left_out_and_counted(lm: Any, given: str, tmp_path: P
     assert "1 of 3 ratings is empty and left out: their raters said nothing of the word" in result.cautions
     assert result.items.equals(weighed(lm, ratings=frame.dropna()))
     nothing = pd.DataFrame({**RATED, "rating": [float("nan")] * 3})
-    with pytest.raises(pc.PenchantError, match="ratings: holds no rating in 3 rows"):
+    with pytest.raises(pc.PenchantError, match="ratings: has no rating in 3 rows"):
         weighed(lm, ratings=nothing)
 
 
@@ -174,7 +174,7 @@ def test_ends_without_names_are_named_where_they_are_given(lm: Any, tmp_path: Pa
     wordings = {
         'in {"sentence': GAPS,
         '"scale": {"low": "early", "high": "modern"} in the test set': {"sentences": GAPS},
-        "in a set.yaml that names the table, too": str(tmp_path / "gaps.csv"),
+        "in a set.yaml that also names the table": str(tmp_path / "gaps.csv"),
         "name them in set.yaml, as in scale": str(tmp_path),
     }
     for part, data in wordings.items():

@@ -476,7 +476,7 @@ def test_sentences_that_a_model_cannot_read_are_left_out_and_counted(zoo: Zoo, t
 
 @pytest.mark.parametrize("samples", [3, 10])
 def test_a_word_with_too_few_sentences_is_missing(zoo: Zoo, tmp_path: Path, samples: int) -> None:
-    """Whether the samples would take as many or not. "nurse" has two sentences, the others six or more."""
+    """The number of samples makes no difference. "nurse" has two sentences, the others six or more."""
     lm = brute.language_model(zoo("bert"))
     text = write(tmp_path, [*LINES, "the nurse saw", "the old nurse saw rain"], {"x": ["teacher", "nurse"]})
 

@@ -392,11 +392,11 @@ def test_categories_without_contexts(zoo: Zoo, tmp_path: Path) -> None:
 def test_repeated_words(zoo: Zoo, tmp_path: Path) -> None:
     lm = plain.language_model(zoo("bert"))
     twice = ["nurse", "sister", "nurse"]
-    with pytest.raises(DataError, match="'nurse' stands twice among the targets or attributes"):
+    with pytest.raises(DataError, match="'nurse' occurs twice among the targets or attributes"):
         bias(changed(tmp_path, lists={"women": twice})).run(lm)
     found = bias(changed(tmp_path, lists={"women": twice}), duplicates="allow").run(lm)
     assert found.items["target"].unique(maintain_order=True).to_list() == [*LISTS["men"], "nurse", "sister"]
-    with pytest.raises(DataError, match=r"categories\.C: 'nurse' stands twice in a list of pairs"):
+    with pytest.raises(DataError, match=r"categories\.C: 'nurse' occurs twice in a list of pairs"):
         bias(changed(tmp_path, {"paired": True}, lists={"women": twice}), duplicates="allow").texts()
 
 

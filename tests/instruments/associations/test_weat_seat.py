@@ -292,7 +292,7 @@ def test_a_result_without_any_word_is_still_a_result(vectors: pc.StaticVectors, 
 def test_repeated_words(vectors: pc.StaticVectors, tmp_path: Path) -> None:
     """A word in X and in Y makes partitions that tie with the one observed; to count them as less is a known defect."""
     twice = {"y": [*LISTS["y"], "x0"]}
-    with pytest.raises(DataError, match=r"set\.yaml, categories\.C: C: 'x0' stands twice .* duplicates: allow"):
+    with pytest.raises(DataError, match=r"set\.yaml, categories\.C: C: 'x0' occurs twice .* duplicates: allow"):
         weat(tmp_path, twice).run(vectors)
     found = weat(tmp_path, twice, duplicates="allow").run(vectors)
     x, y = (s_of(vectors, words, LISTS["a"], LISTS["b"]) for words in (LISTS["x"], [*LISTS["y"], "x0"]))
@@ -324,9 +324,9 @@ def test_categories_that_are_asked_for(vectors: pc.StaticVectors, tmp_path: Path
 
     assert run() == ["one", "two"]
     assert run(categories=["two", "one", "two"]) == ["two", "one"]
-    with pytest.raises(DataError, match=r"no category 'three' .*it has one, two, other"):
+    with pytest.raises(DataError, match=r"no category 'three' .*use one of one, two, other"):
         run(categories=["one", "three"])
-    with pytest.raises(DataError, match=r"categories\.other: category 'other' is not for weat, but for seat"):
+    with pytest.raises(DataError, match=r"categories\.other: category 'other' is for seat, not for weat"):
         run(categories=["one", "other"])
     with pytest.raises(DataError, match="no category for weat"):
         run(categories=[])
@@ -355,7 +355,7 @@ def test_words_stand_as_they_are_where_the_vocabulary_has_capitals(tmp_path: Pat
 def test_each_probe_has_its_kinds_of_model(zoo: Zoo, vectors: pc.StaticVectors, tmp_path: Path) -> None:
     with pytest.raises(MethodError, match=r"weat reads static word vectors and bert.* is masked — use seat or ceat"):
         weat(tmp_path).run(brute.language_model(zoo("bert")))
-    with pytest.raises(MethodError, match=r"seat reads contextual vectors and small.* has static ones — use weat"):
+    with pytest.raises(MethodError, match=r"seat needs contextual vectors, but small.* has static ones — use weat"):
         pc.SEAT(data=weat(tmp_path).data).run(vectors)
     with pytest.raises(ModelError, match="static word vectors give no probabilities"):
         pc.LogProbBias(data=weat(tmp_path).data).run(vectors)

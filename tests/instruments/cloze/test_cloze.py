@@ -474,7 +474,7 @@ def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
     predicted = zip(plain.items["words"].explode(), plain.items["sources"].explode(), strict=True)
     words = [word for word, source in predicted if source == "none"]
     assert plain.items["pieces"].sum() > 0
-    with pytest.raises(DataError, match=rf"sentences\.csv, line 2: nobody rates '{words[0]}' in sentence s1"):
+    with pytest.raises(DataError, match=rf"sentences\.csv, line 2: nobody has rated '{words[0]}' in sentence s1"):
         cloze(data, k=6, unrated="error").run(lm)
     rated = write_lexicon(tmp_path / "all.jsonl", dict.fromkeys(words, 0.5))
     found = cloze(data, k=6, unrated="error", lexicon=str(rated)).run(lm)  # pieces are no reason to stop

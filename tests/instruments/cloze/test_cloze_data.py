@@ -339,7 +339,10 @@ def test_bad_ratings(write: Write) -> None:
     first = write("first.csv", RATINGS + row)
     unknown = write("r.csv", RATINGS + row + "z,thou,anna,-1\n")
     refused(
-        lambda: read_ratings([unknown], ["a"]), f"{unknown}, line 3, field 'sentence'", "no sentence 'z'", "by the id"
+        lambda: read_ratings([unknown], ["a"]),
+        f"{unknown}, line 3, field 'sentence'",
+        "no sentence 'z'",
+        "the ids of the test set",
     )
     assert len(read_ratings([unknown])) == 2
     twice = write("r.csv", RATINGS + row + "a,thou,ben,-1\n" + "a,thou,anna,0\n")
@@ -353,7 +356,7 @@ def test_bad_ratings(write: Write) -> None:
     off = write("r.csv", RATINGS + "a,thou,anna,3\n")
     refused(lambda: read_ratings([off]), f"{off}, line 2, field 'rating'", "'3'")
     empty = write("r.csv", RATINGS + "a,thou,anna,\n")
-    refused(lambda: read_ratings([empty]), str(empty), "holds no rating in 1 row")
+    refused(lambda: read_ratings([empty]), str(empty), "has no rating in 1 row")
     nobody = write("r.csv", "sentence,word,rating\na,thou,1\n")
     refused(
         lambda: read_ratings([nobody]), f"{nobody}, line 2, field 'rater'", "the columns are sentence, word, rating"

@@ -1,4 +1,4 @@
-"""What a report of cloze valence says of the words and of those who judged them: exactly what was used."""
+"""Statements of a report of cloze valence about the words and their raters: exactly what was used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far raters agree, in a cloze result and its report."""
+"""Agreement of raters in a cloze result and its report."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_words_that_no_model_predicted(penchant: Program, sheet: list[dict[str, 
     (tmp_path / "anna.csv").write_text(HEAD + typed)
     code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
     assert code == 0
-    told = "note: no model predicted 'were' in s0, 'been' in s0, 'am' in s0 and 1 more: such ratings change no number"
+    told = "note: no model predicted 'were' in s0, 'been' in s0, 'am' in s0 and 1 more: these ratings change no result"
     assert told in err.splitlines()
 
 
@@ -155,9 +155,9 @@ def test_a_scale_without_names_is_told(penchant: Program, tmp_path: Path) -> Non
 
 def test_a_sheet_before_its_import_says_so(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
     fill(tmp_path / "anna.csv", sheet)
-    told = "anna.csv: is a sheet as penchant ratings export writes it, not yet a table of ratings", "ratings import DIR"
+    told = "anna.csv: is a rating sheet from penchant ratings export, not a table of ratings", "ratings import DIR"
     refused(penchant("ratings", "agreement", "anna.csv"), *told)
-    with pytest.raises(DataError, match="is a sheet as penchant ratings export writes it"):
+    with pytest.raises(DataError, match="is a rating sheet from penchant ratings export"):
         read_ratings([tmp_path / "anna.csv"])
     fill(tmp_path / "ready.csv", [{**row, "rater": "anna", "rating": "1"} for row in sheet])
     assert len(read_ratings([tmp_path / "ready.csv"])) == len(sheet)  # nothing is missing from it
@@ -174,7 +174,7 @@ def test_files_that_name_their_columns_differently(
     options = ("--sentence", "Frase", "--word", "Parola", "--rating", "Giudizio")
     code, _, err = penchant("ratings", "import", "first", *both, *options)
     assert code == 0, err
-    assert "note: amelia.csv has no column 'Giudizio' and is read by its column 'rating'" in err
+    assert "note: amelia.csv has no column 'Giudizio'; its column 'rating' is read instead" in err
     ratings = read_ratings([tmp_path / "ratings.csv"])
     assert {r.rater for r in ratings} == {"amelia", "chiara"} and len(ratings) == 18
     # All that a file lacks is told at once, with the options that name it; another file is not blamed.
@@ -225,9 +225,9 @@ def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> 
     head = "sentence,word,filled,rating\n"
     (tmp_path / "bernd.csv").write_text(f"{head}s0,WAHR,That is true.,1\n")
     answer = penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv")
-    refused(answer, "the word is 'WAHR'", "a spreadsheet made it of the word true: write that again")
+    refused(answer, "the word is 'WAHR'", "a spreadsheet changed the word true: write true again")
     (tmp_path / "bernd.csv").write_text(f"{head}s0,VRAI,That is old.,1\n")
-    refused(penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv"), "a column that is sorted alone")
+    refused(penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv"), "a column sorted alone")
     (tmp_path / "bernd.csv").write_text("sentence,word,rating\ns0,VRAI,1\n")
     code, _, err = penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv")
     assert code == 0 and "no model predicted 'VRAI' in s0 (a spreadsheet's true?)" in err
@@ -275,10 +275,11 @@ def test_own_names_of_columns_turn_no_check_off(penchant: Program, long: list[di
     fill(tmp_path / "other.csv", own_names([{**row, "text": "Another [MASK] here."} for row in long], "filled"))
     code, _, err = imported(penchant, "other.csv", *NAMED)
     assert code == 2 and len(err.splitlines()) == 1
-    assert "52 of 52 rows do not fit; the first: this is not the text of sentence t0 — is it a sheet of another" in err
+    assert "52 of 52 rows do not match the sentences of this study; the first: this is not the text of sent" in err
+    assert "sentence t0 — is it a sheet of another" in err
     few = own_names([{**row, "text": "Another [MASK] here."} for row in long[:7]], "filled")
     fill(tmp_path / "few.csv", few)
-    assert "7 of 7 rows do not fit" in imported(penchant, "few.csv", *NAMED)[2]
+    assert "7 of 7 rows do not match" in imported(penchant, "few.csv", *NAMED)[2]
     # The words alone are sorted.
     words = sorted(row["word"] for row in long)
     shuffled = [{**row, "word": word} for row, word in zip(long, words, strict=True)]
@@ -286,12 +287,14 @@ def test_own_names_of_columns_turn_no_check_off(penchant: Program, long: list[di
     code, _, err = imported(penchant, "sorted.csv", *NAMED)
     wrong = sum(row["word"] != word for row, word in zip(long, words, strict=True))
     assert code == 2 and len(err.splitlines()) == 1
-    assert f"{wrong} of 52 rows do not have the word of their filled sentence" in err and "sorted alone shuffles" in err
+    assert (
+        f"{wrong} of 52 rows have a word that is not in their filled sentence" in err and "sorted alone shuffles" in err
+    )
     assert "the column 'Eingesetzt' has another" in err
     # And without any column to check them by.
     fill(tmp_path / "bare.csv", own_names(shuffled, "text", "filled"))
     code, _, err = imported(penchant, "bare.csv", *NAMED)
-    assert code == 2 and len(err.splitlines()) == 1 and "rate a word that is rated before" in err
+    assert code == 2 and len(err.splitlines()) == 1 and "rate a word that was rated before" in err
     assert not (tmp_path / "ratings.csv").exists()
 
 
@@ -315,8 +318,8 @@ def test_words_of_another_study(
     assert (code == 0) == fits
     if not fits:
         assert err.splitlines() == [
-            f"penchant: eve.csv: {52 - strange} of 52 rated words were predicted by a model of this study — is it a "
-            "sheet of another study, or are other columns those of the sentence and of the word?"
+            f"penchant: eve.csv: only {52 - strange} of 52 rated words were predicted by a model of this study — is it "
+            "a sheet of another study, or are the columns of the sentence and of the word other ones?"
         ]
 
 
@@ -330,8 +333,8 @@ def test_ratings_that_slipped_by_a_row(penchant: Program, long: list[dict[str, s
     own, others = ([float(value) for value in part] for part in (said[:-1], said[1:]))
     rho = f"{spearmanr(own, others).statistic:.2f}".replace("-", "−")
     slip = (
-        f"fit the others' far better moved up by one row: Spearman's ρ is 1.00 instead of {rho} over 51 words: did "
-        "they slip by a row, or the other rater’s?"
+        f"fit the others' far better if moved up by one row (Spearman's ρ is 1.00 instead of {rho} over 51 words): "
+        "did they slip by a row, or those of the other rater?"
     )
     assert f"note: the ratings of ben (from ben.csv, line 3 to line 53) {slip}" in err.splitlines()
     alpha = krippendorff.alpha([own, others], value_domain=POINTS, level_of_measurement="ordinal")

@@ -46,7 +46,7 @@ def result(
     data: str = "mine#123456",
     texts: Mapping[str, str] = TEXTS,
 ) -> Result:
-    """What the cloze probe would give for these predictions."""
+    """The result of the cloze probe for these predictions."""
     columns: dict[str, list[Any]] = {
         "id": list(predictions),
         "text": [texts[id_] for id_ in predictions],
@@ -81,7 +81,7 @@ def nfc(word: str) -> str:
 
 
 def fill(path: Path, rated: Sequence[Mapping[str, str]]) -> None:
-    """What a rater returns: the exported rows with the column `rating` filled, saved by a spreadsheet."""
+    """The sheet of a rater: the exported rows with the column `rating` filled, saved by a spreadsheet."""
     with path.open("w", encoding="utf-8-sig", newline="") as stream:
         writer = csv.DictWriter(stream, list(rated[0]))
         writer.writeheader()
@@ -116,7 +116,7 @@ def study(zoo: Zoo, tmp_path: Path) -> Callable[..., Path]:
 
 
 def one_unit(out: Path) -> tuple[dict[str, int], pl.DataFrame]:
-    """How often the model was asked, and the items."""
+    """Return the number of calls of the model, and the items."""
     (unit,) = json.loads((out / "manifest.json").read_text())["units"]
     return unit["counts"], pl.read_parquet(out / unit["directory"] / "items.parquet")
 
@@ -391,7 +391,7 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
     assert err.splitlines() == [
         "anna.csv: 1 row, 1 rated, 0 left empty",
         "ben.csv: 2 rows, 1 rated, 1 left empty",
-        "note: no model predicted 'He' in s2: such ratings change no number",
+        "note: no model predicted 'He' in s2: these ratings change no result",
         "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 row left empty)",
     ]
     kept = (tmp_path / "new/ratings.csv").read_text()
@@ -619,8 +619,8 @@ def test_one_sheet_under_two_names_is_noticed(penchant: Program, tmp_path: Path)
     files = [f"{rater}.csv" for rater in said]
     code, _, err = penchant("ratings", "import", "out", *files, "--into", "ratings.csv")
     assert code == 0, err
-    notes = [line for line in err.splitlines() if "one sheet twice?" in line]
-    assert len(notes) == 1 and "'anna' and 'anna (1)' rated 20 words the same" in notes[0]
+    notes = [line for line in err.splitlines() if "one sheet imported twice?" in line]
+    assert len(notes) == 1 and "'anna' and 'anna (1)' gave the same rating to all 20 words" in notes[0]
 
 
 def test_a_sheet_opens_in_a_spreadsheet(penchant: Program, first: Path, tmp_path: Path) -> None:
@@ -650,5 +650,5 @@ def test_sentences_without_a_word_to_rate_are_told_in_time(penchant: Program, tm
     assert code == 0
     assert [line for line in err.splitlines() if "to rate" in line and line.startswith("note")] == [
         "note: s1 has no word to rate: reword it, or it is left out of the means",
-        "note: s2 has no word to rate among what tiny predicts: reword it, or it is left out of the means",
+        "note: s2 has no word to rate among the predictions of tiny: reword it, or it is left out of the means",
     ]

@@ -113,14 +113,14 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
             read_winobias(named or [tmp_path], {})
         return str(error.value)
 
-    assert "holds no file of WinoBias" in refused()
+    assert "has no WinoBias file" in refused()
     pro = write(tmp_path, PRO, ANTI[:1]) / "pro_stereotyped_type1.txt.dev"
-    assert "has 2 sentences, and anti_stereotyped_type1.txt.dev has 1" in refused()
+    assert "has 2 sentences, but anti_stereotyped_type1.txt.dev has 1" in refused()
     write(tmp_path, PRO, ANTI[::-1])
     assert "2 of 2 pairs with anti_stereotyped_type1.txt.dev differ in more than the pronouns" in refused()
     write(tmp_path, PRO, ANTI)
     pro.write_text("7 [The cook] ate.\n2 [The cook] said [he] ate.\n", "utf-8")
-    assert "line 1: is numbered 7, and line 1 of anti_stereotyped_type1.txt.dev 1" in refused()
+    assert "line 1: is numbered 7, but line 1 of anti_stereotyped_type1.txt.dev is numbered 1" in refused()
     for line, told in (("[The cook said [he] ate.", "pairs"), ("The cook] ate", "pairs"), ("The [cook", "not closed")):
         pro.write_text(f"1 {line}\n2 {PRO[1]}\n", "utf-8")
         assert told in refused() and "line 1" in refused()
@@ -128,12 +128,12 @@ def test_files_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
     (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(f"1 {ANTI[0]}\n\n2 {ANTI[1]}\n", "utf-8")
     assert "line 2: the line is blank" in refused()
     write(tmp_path, ["The cook said that [he] ate."], ["The cook said that [she] ate."])
-    assert "names no occupation in brackets" in refused()
-    assert "has no file of anti sentences beside it" in refused([pro])
+    assert "has no occupation in brackets" in refused()
+    assert "has no matching file of anti sentences" in refused([pro])
     assert "is named twice" in refused([pro, pro])
     other = tmp_path / "sentences.txt"
     other.write_text("x", "utf-8")
-    assert "does not say pro or anti" in refused([other])
+    assert "must contain pro or anti" in refused([other])
 
 
 def test_lists_of_occupations_are_held_against_the_pronouns(tmp_path: Path) -> None:

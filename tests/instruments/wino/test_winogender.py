@@ -108,10 +108,10 @@ def test_items_that_say_the_same_are_told(tmp_path: Path) -> None:
     ("row", "told"),
     [
         ("cook.guest.1.txt\tX he.", "occupation.participant.answer.gender.txt"),
-        ("cook.guest.2.male.txt\tX he.", "the answer is 0"),
-        ("cook.guest.1.boy.txt\tX he.", "the gender is female, male or neutral"),
-        ("cook.guest.1.male.txt\tX he.", "has no sentence that is female, neutral"),
-        ("cook.guest.1.male.txt\tX he.\ncook.guest.1.male.txt\tX he.", "is there twice, first on line 2"),
+        ("cook.guest.2.male.txt\tX he.", "the answer must be 0"),
+        ("cook.guest.1.boy.txt\tX he.", "the gender must be female, male or neutral"),
+        ("cook.guest.1.male.txt\tX he.", "lacks a sentence with the pronoun: female, neutral"),
+        ("cook.guest.1.male.txt\tX he.\ncook.guest.1.male.txt\tX he.", "occurs twice, first on line 2"),
     ],
 )
 def test_sentences_that_make_no_item_are_refused(tmp_path: Path, row: str, told: str) -> None:
@@ -131,7 +131,7 @@ def test_templates_and_statistics_that_cannot_be_used_are_refused(tmp_path: Path
             read(write(tmp_path, text))
     for text, told in (
         (STATISTICS.replace("40.5", "140"), "a percentage from 0 to 100, found '140'"),
-        (STATISTICS.replace("guard", "cook"), "'cook' is there twice, first on line 2"),
+        (STATISTICS.replace("guard", "cook"), "'cook' occurs twice, first on line 2"),
         (STATISTICS.replace("women", "men"), "no column 'women'"),
     ):
         with pytest.raises(DataError, match=told):
@@ -323,7 +323,7 @@ def simulated(seed: int, effect: float, control: float, *, noise: int = 3) -> pl
 
 
 def test_effect_minus_control_tells_reference_from_company() -> None:
-    """Where the preference goes with the share whomever the pronoun means, nothing is left."""
+    """Nothing is left of a preference that follows the share whomever the pronoun means."""
     company = result(simulated(1, 0.3, 0.3)).summary
     assert value(company, SLOPE, OCCUPATION, share="bls")["low"] > 0
     assert value(company, SLOPE, PARTICIPANT, share="bls")["low"] > 0

@@ -1,4 +1,4 @@
-"""CEAT: association tests on the vectors that words have in real sentences.
+"""CEAT: association tests on the contextual vectors of words in natural sentences.
 
 Every sample draws one sentence for each stimulus and yields an effect size; the samples of a category are combined in a
 random-effects model (Guo & Caliskan 2021). Sentences are cut to segments of a given number of words, to show the effect
@@ -41,14 +41,13 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note, in_words
 
 FAMILY = ("sampling", "samples")
-"""Settings of one measurement: a table shows one level of each."""
+"""Settings of one measurement; a table shows one level of each."""
 ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 
 @dataclass(frozen=True)
 class Combined(Measured):
-    """The combined samples of every category, layer, segment and sampling, and the control of each category that has
-    one."""
+    """The combined samples of every category, layer, segment and sampling, and the controls by category."""
 
     combinations: tuple[Combination, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
@@ -69,13 +68,13 @@ class CEAT(CEATSettings, Association[Combined]):
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
-        """The files of sentences. Raises MethodError where none are named."""
+        """Return the files of sentences. Raises MethodError if none are named."""
         if self.sentences is None:
-            raise MethodError("ceat has no sentences", hint="name a table or a text with sentences=")
+            raise MethodError("ceat has no sentences", hint="pass a table or a text file as sentences")
         return tuple(self.find(name, base) for name in listed(self.sentences))
 
     def occurrences(self, base: Sequence[Path] = (Path(),)) -> pl.DataFrame:
-        """The occurrences of the stimuli, read once. Raises DataError naming file and line."""
+        """Return the occurrences of the stimuli, read once. Raises DataError naming file and line."""
         places = self.places(base)
         if places not in self._occurrences:
             stimuli = self.stimuli(base)
@@ -84,24 +83,24 @@ class CEAT(CEATSettings, Association[Combined]):
         return self._occurrences[places]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """None: sentences that a model cannot read are left out and counted."""
+        """Return an empty list: sentences that a model cannot read are left out and counted."""
         self.chosen(base)
         if self.sentences is not None:
             self.occurrences(base)
         return []
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of the stimulus set and of the sentences, where they are named."""
+        """Return the files of the stimulus set and, if they are named, of the sentences."""
         return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """The stimuli of its categories, in sentences sampled separately between the bounds of its segments."""
+        """Return the stimuli to find in running text, and the segments' bounds as strata of the sampling."""
         words = tuple(words_of(self.chosen(base)))
         bounds = sorted({segment.length or segment.high or segment.low - 1 for segment in self._segments()} - {0})
         return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return its own parameters, with the sentences."""
+        """Return this instrument's own parameters, with the files of sentences."""
         return {**super().particulars(base), "sentences": cited(self.places(base))}
 
     def measure(self, session: Session) -> Combined:
@@ -117,7 +116,7 @@ class CEAT(CEATSettings, Association[Combined]):
             combined = self._combined(cut, categories, store)
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
             combinations += combined
-        cautions += (told for category in categories for told in category.cautions())
+        cautions += (caution for category in categories for caution in category.cautions())
         cautions += respelt(lm, categories)
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
@@ -125,14 +124,13 @@ class CEAT(CEATSettings, Association[Combined]):
         return Combined(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
     def summarise(self, measured: Combined) -> Iterable[Estimate]:
-        """The combined effect size of every category, segment and sampling, its variance, and how it grows with
-        samples."""
+        """Return the combined effect sizes, their variances, and the effect sizes of the first samples."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))
         placed = [each.placed(self) for each in measured.combinations] if measured.controls else []
-        found = [each for each in placed if each]
-        return [*estimates, *beyond_controls(found, measured.controls, self, apart=FAMILY)]
+        with_effect = [each for each in placed if each]
+        return [*estimates, *beyond_controls(with_effect, measured.controls, self, apart=FAMILY)]
 
     def _read_vectors(self, session: Session, cuts: Sequence[Cut]) -> VectorStore:
         pooling = "mean" if self.pieces == "root" else self.pieces
@@ -185,7 +183,7 @@ class CEAT(CEATSettings, Association[Combined]):
 
 def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[str]:
     stimuli: dict[str, Stimuli] = {}
-    # Of each category the combination with the longest note comes last and is kept.
+    # Sorted by the length of the note, so that each category keeps the combination with the longest.
     for combination in sorted(combinations, key=lambda each: len(in_words(each.stimuli.notes))):
         stimuli[combination.by["category"]] = combination.stimuli
     yield from lost_words(stimuli, f"enough sentences of segment {segment.name}")
@@ -193,8 +191,7 @@ def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What one combination is computed for; `at` is the index of the layer among those read, `n` the number of
-    samples."""
+    """The parameters of one combination; `at` is the index of the layer among those read, `n` the number of samples."""
 
     category: Category
     layer: int

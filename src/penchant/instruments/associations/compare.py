@@ -33,14 +33,13 @@ _ELEMENTS = 2_000_000
 def exchange_test(
     first: Array, second: Array, rows: Sides, *, exact: int, draws: int = 10_000, seed: Seed = 0
 ) -> Permutation:
-    """Test two-sided for equal effect sizes, from s of every row in two models: (K, R) each, for K samples whose effect
-    sizes are averaged. The associations, scaled to mean 0 and sd 1 in each model, are exchanged between the models,
-    stimulus by stimulus (Fisher 1935, §21).
+    """Test two-sided for equal effect sizes, from s of every row in two models: (K, R) each, for K samples.
 
-    Rows of one stimulus are exchanged together. A pattern and its mirror image give the same difference, so that n
-    stimuli have 2ⁿ⁻¹ patterns; up to `exact`, all are enumerated, the one of the data included. Beyond that `draws` of
-    them are drawn, and p = (1 + extreme)/(1 + draws). A pattern in which nothing varies counts as extreme. p is NaN
-    where s does not vary in some sample.
+    The associations, scaled to mean 0 and sd 1 in each model and sample, are exchanged between the models, stimulus by
+    stimulus (Fisher 1935, §21); effect sizes are averaged over samples. Rows of one stimulus are exchanged together. A
+    pattern and its mirror image give the same difference, so that n stimuli have 2ⁿ⁻¹ patterns; up to `exact`, all are
+    enumerated, including that of the data. Beyond that, `draws` of them are drawn, and p = (1 + extreme)/(1 + draws). A
+    pattern in which nothing varies counts as extreme. p is NaN if s does not vary in some sample.
     """
     a, b = _standardised(first), _standardised(second)
     units = int(rows.unit.max()) + 1
@@ -69,10 +68,10 @@ def _standardised(s: Array) -> Array:
 
 
 def _gaps(a: Array, b: Array, exchanged: Array, rows: Sides) -> Array:
-    """The mean over samples of d of the first model minus d of the second, in units of the largest, (B,), for rows of
-    which those marked in `exchanged` (B, R) have changed places.
+    """Return the mean over samples of d of the first model minus d of the second, in units of the largest d, (B,).
 
-    Sums over rows are linear in the marks, so that each pattern costs three products and no copy of the table.
+    Rows marked in `exchanged` (B, R) have changed places. Sums over rows are linear in the marks, so that each pattern
+    costs three products and no copy of the table.
     """
     n = a.shape[1]
     first = rows.side == 0
@@ -111,11 +110,12 @@ _CELL = ("category", "label", "layer", "context")
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Effect sizes of a minus those of b, by category.
+    """Return effect sizes of a minus those of b, by category.
 
-    Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli,
-    and Holm's adjustment is over all differences of the two, those over all contexts of log-probabilities apart. Raises
-    StudyError for results that cannot be compared, naming what differs."""
+    Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli.
+    Holm's adjustment is over all differences between the two; differences over all contexts of log-probabilities are
+    adjusted separately. Raises StudyError for results that cannot be compared, naming what differs.
+    """
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
     require_comparable(a, b, free=free, items=keys)
@@ -130,13 +130,15 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
 
 FEW = 12
-"""Fewer stimuli in a list than this are few for a difference (docs/validity.md)."""
+"""Number of stimuli in the smallest list below which a difference gets a note (docs/validity.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What a difference is computed from: s of every row in each of K tables, (K, R), the effect size of every
-    resample, and the number of stimuli in the smallest set."""
+    """The data of one side of a difference: s of every row in each of K tables, (K, R), and effect sizes of resamples.
+
+    `smallest` is the number of stimuli in the smallest set.
+    """
 
     rows: Sides
     s: Array
@@ -158,7 +160,7 @@ def _differences(a: Result, b: Result, settings: AssociationSettings) -> Iterato
             yield Estimate(DIFFERENCE, math.nan, row["n"], level=settings.level, notes=notes, by=by)
             continue
         estimate = _difference(gap, ours[key], theirs[key], settings)
-        yield replace(estimate, n=row["n"], by=by)  # cautions about either d are beside that d
+        yield replace(estimate, n=row["n"], by=by)  # the notes on either d are shown with that d
 
 
 def _headline(result: Result, sampled: bool) -> pl.DataFrame:
@@ -166,7 +168,7 @@ def _headline(result: Result, sampled: bool) -> pl.DataFrame:
 
 
 def _difference(gap: float, one: _Measured, other: _Measured, settings: AssociationSettings) -> Estimate:
-    """A difference with its interval and test. `gap` may weight the samples, which `one` and `other` do not."""
+    """Return a difference with its interval and test. `gap` may weight the samples, which `one` and `other` do not."""
     # The same seed draws the same stimuli and samples in both.
     draws = one.draws - other.draws
     kept = draws[~np.isnan(draws)]
@@ -191,7 +193,7 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
 
 
 def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
-    """Return what CEAT's items hold of every combination."""
+    """Yield the samples of every combination, read from CEAT's items."""
     for key, items in result.items.group_by(keys, maintain_order=True):
         words = [items.filter(pl.col("side") == side)["word"].to_list() for side in "XYAB"]
         s = np.array(items[BY_SAMPLE].drop_nulls().to_list(), dtype=np.float64).T
@@ -200,7 +202,7 @@ def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> 
 
 
 def _tables(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
-    """The table of every category, layer and context, rebuilt from the items."""
+    """Yield the table of every category, layer and context, rebuilt from the items."""
     for key, cell in _cells(result, keys):
         s = contrasts(cell.tables, cell.columns)
         yield key, _Measured(cell.rows, s, cell.draws(settings), cell.smallest)

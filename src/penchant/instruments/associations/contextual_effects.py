@@ -14,23 +14,23 @@ from penchant.instruments.associations.sampled_effects import Sides, effects
 from penchant.stats.inputs import Array
 
 _SINGLE = 1e-6
-"""An sd up to this is rounding, in sums of cosines in single precision."""
+"""Largest sd that counts as rounding, in sums of cosines in single precision."""
 _ROWS = 128
-"""Vectors gathered at once; small enough for a processor's cache at the usual widths."""
+"""Vectors converted at once; small enough for a processor's cache at the usual widths."""
 _TOO_LARGE = 65_536
 """Larger than any finite float16."""
 _NO_FILL = np.int32(-0x70000001)
 """Mask of all bits but those between the sign of a float32 and a float16's exponent."""
 KEPT = 200
-"""Samples for which all cosines are kept, for the bootstrap over stimuli."""
+"""Number of samples whose cosines are all kept, for the bootstrap over stimuli."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The contextual vectors of one stimulus, and which of them each sample uses (`picks`).
+    """The contextual vectors of one stimulus and the index of the one used by each sample (`picks`).
 
-    `vectors` returns them, (n, d) of any float type; it is called only when they are needed, so that not all pools
-    are in memory at once.
+    `vectors` returns them, (n, d) of any float type; it is called only when they are needed, so that not all pools are
+    in memory at once.
     """
 
     vectors: Callable[[], NDArray[np.floating]]
@@ -39,8 +39,10 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Contextual:
-    """Results of N samples: effect sizes (N,) and their variances (N,), s of every row averaged over the samples (R,),
-    and all cosines of the first K samples, (K, R, C)."""
+    """Effect sizes (N,) and variances (N,) of N samples, with the associations they come from.
+
+    `s` (R,) is averaged over the samples; `cosines` (K, R, C) are those of the first K samples.
+    """
 
     effects: Array
     variances: Array
@@ -55,7 +57,7 @@ def contextual_effects(
     ddof: int = 1,
     keep: int = KEPT,
 ) -> Contextual:
-    """Effect sizes of samples that each use one contextual vector per stimulus (CEAT; Guo & Caliskan 2021).
+    """Return effect sizes of samples that each use one contextual vector per stimulus (CEAT; Guo & Caliskan 2021).
 
     s of a vector is its product with a difference of mean unit vectors, so each sample needs the sum of its attributes'
     vectors and one product per target, not every cosine. Variances are sd² of s over all targets. Raises DataError for
@@ -89,7 +91,7 @@ def contextual_effects(
 
 
 class _Units:
-    """Unit vectors of one pool after another, in buffers that the next block overwrites."""
+    """Unit vectors of one pool at a time, in buffers that the next block overwrites."""
 
     def __init__(self) -> None:
         self.width = 0
@@ -103,8 +105,10 @@ class _Units:
             self._half = np.empty((_ROWS, self.width), np.float16)
 
     def blocks(self, picks: NDArray[np.intp], share: float = 1) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """The unit vectors of `picks` times `share`, in blocks, each with the index of its first pick. Raises DataError
-        for a vector that is zero or not finite."""
+        """Yield the unit vectors of `picks` times `share`, in blocks, each with the index of its first pick.
+
+        Raises DataError for a vector that is zero or not finite.
+        """
         for start in range(0, len(picks), _ROWS):
             chosen = picks[start : start + _ROWS]
             block = self._block[: len(chosen)]
@@ -115,15 +119,15 @@ class _Units:
             else:
                 block[...] = self._vectors[chosen]
             lengths = np.sqrt(np.einsum("nd,nd->n", block, block))
-            # Infinity and NaN of float16 have been widened to finite numbers of 65,536 and more.
+            # `_widen` turns infinity and NaN of float16 into finite numbers of 65,536 and more.
             large = chosen[lengths >= _TOO_LARGE]
             if not (np.isfinite(lengths) & (lengths > 0)).all() or not np.isfinite(self._vectors[large]).all():
-                raise DataError("a contextual vector has no direction", where="association")
+                raise DataError("a contextual vector is zero or not finite", where="association")
             block *= (np.float32(share) / lengths)[:, None]
             yield start, block
 
     def of(self, picks: NDArray[np.intp]) -> NDArray[np.float32]:
-        """A copy of the unit vectors of `picks`."""
+        """Return a copy of the unit vectors of `picks`."""
         return np.concatenate([block.copy() for _, block in self.blocks(picks)])
 
 
@@ -133,7 +137,7 @@ def _widen(half: NDArray[np.floating], out: NDArray[np.float32]) -> None:
     NumPy's own conversion is not vectorised and would take longer than everything else here.
     """
     bits = out.view(np.int32)
-    np.copyto(bits, half.view(np.int16))  # the sign fills the upper half
+    np.copyto(bits, half.view(np.int16))  # sign extension fills the upper half
     np.left_shift(bits, 13, out=bits)
     np.bitwise_and(bits, _NO_FILL, out=bits)
     out *= np.float32(2.0**112)

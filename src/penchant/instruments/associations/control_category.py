@@ -20,14 +20,16 @@ from penchant.wording.phrases import Method, Note
 
 BEYOND = "effect size minus that of the control"
 Key = tuple[str, ...]
-"""The category, and what else tells its measurements apart: layer, context and, of samples, how and how many."""
+"""The category and the other levels that identify a measurement: layer, context, sampling and number of samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A cell and the words of its four sets: first and second set of rows, first and second of columns. `combined`: the
-    effect size that the samples of CEAT, which are the tables of the cell, have together; otherwise it is that of the
-    mean of the tables."""
+    """A cell and the words of its four sets: first and second set of rows, first and second of columns.
+
+    `combined`: the combined effect size of CEAT's samples, which are the tables of the cell; if None, the effect size
+    is that of the mean of the tables.
+    """
 
     cell: Cell
     lists: Sequence[Sequence[str]]
@@ -35,20 +37,22 @@ class Placed:
 
     @property
     def key(self) -> Key:
-        """What it is of."""
+        """The key of the measurement."""
         by = self.cell.by
         return by["category"], *(value for name, value in by.items() if name not in ("category", "label"))
 
     def effect(self, settings: AssociationSettings) -> float:
-        """d of the mean table, or of the samples together."""
+        """Return d of the mean table, or the combined d of the samples."""
         if self.combined is not None:
             return self.combined
         table = np.asarray(self.cell.tables, dtype=np.float64).mean(axis=0)
         return float(effects(contrasts(table, self.cell.columns), self.cell.rows, ddof=settings.ddof))
 
     def draws(self, settings: AssociationSettings) -> Array:
-        """d of every resample. A list of words draws the same ones wherever it stands, so that two categories that
-        share a list are resampled together."""
+        """Return d of every resample.
+
+        Draws depend on the words of a list alone, so that two categories that share a list are resampled together.
+        """
         cell = self.cell
         tables = np.asarray(cell.tables, dtype=np.float64)
         down = _counts(cell.rows, self.lists[:2], settings)
@@ -61,12 +65,12 @@ class Placed:
         bare = [float(effects(contrasts(table, cell.columns), cell.rows, ddof=settings.ddof)) for table in tables]
         n = len(tables)
         times = np.random.default_rng([settings.seed, 13]).multinomial(n, np.full(n, 1 / n), size=settings.resamples)
-        found: Array = (np.stack(each) * times.T).sum(axis=0) / n + self.combined - float(np.mean(bare))
-        return found
+        draws: Array = (np.stack(each) * times.T).sum(axis=0) / n + self.combined - float(np.mean(bare))
+        return draws
 
 
 def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationSettings) -> Array:
-    """How often each stimulus is drawn, (units, B); by the words of its list alone."""
+    """Return the number of times each stimulus is drawn, (units, B), which depends on the words of its list alone."""
     counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
     for side, words in enumerate(lists):
         units = np.sort(sides.units(side))  # in the order of their names
@@ -88,8 +92,11 @@ def beyond_controls(
     apart: Sequence[str] = (),
     whole: str = "",
 ) -> list[Estimate]:
-    """Return the difference for every category whose control was measured too, at equal layers and contexts, with
-    Holm's adjustment (see `together`). A context of all structures together is compared where both have one."""
+    """Return the difference for every category whose control was measured too, at equal layers and contexts.
+
+    Holm's adjustment is over the family that `together` names. The context of all structures is compared if both have
+    it.
+    """
     return with_holm(_differences(placed, controls, settings), together(BEYOND, apart, whole=whole))
 
 
@@ -132,5 +139,5 @@ def _difference(bare: Estimate, one: Placed, control: Placed, settings: Associat
     if low < -most or high > most:
         low, high = max(low, -most), min(high, most)
         notes.append(Note("associations.ends-at-largest"))
-    found = replace(bare, value=gap, low=low, high=high, method=method).noted(*notes)
-    return found.tested(p, Method("associations.same-draws", two_sided=True))
+    difference = replace(bare, value=gap, low=low, high=high, method=method).noted(*notes)
+    return difference.tested(p, Method("associations.same-draws", two_sided=True))

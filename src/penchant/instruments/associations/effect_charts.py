@@ -32,7 +32,7 @@ _PANEL = 210, 120
 
 
 def _known(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the effect sizes that there are, and with them those that are missing, where a line breaks."""
+    """Return the known effect sizes, and these together with the missing ones, at which a line breaks."""
     estimates = stacked(results, headline(probe(results)))
     known = estimates.filter(pl.col("value").is_not_nan())
     whole = estimates.join(known, on="category", how="semi", maintain_order="left")
@@ -40,8 +40,10 @@ def _known(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def by_context(results: Sequence[Result], text: Text) -> Any:
-    """Return effect sizes against the context, a panel for each category; None where there is one context. The average
-    over all structures is not a structure of its own."""
+    """Return a chart of effect sizes against the context, a panel for each category; None if there is one context.
+
+    The average over all structures is not a structure of its own.
+    """
     known, whole = _known(results)
     if not len(known) or len(levels(known, "context")) < 2:
         return None
@@ -52,7 +54,7 @@ def by_context(results: Sequence[Result], text: Text) -> Any:
 
 
 def by_layer(results: Sequence[Result], text: Text) -> Any:
-    """Return effect sizes against the layer, a panel for each category; None where there is one layer."""
+    """Return a chart of effect sizes against the layer, a panel for each category; None if there is one layer."""
     known, whole = _known(results)
     if not len(known) or len(levels(known, "layer")) < 2:
         return None
@@ -142,8 +144,10 @@ def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.Conca
 
 
 def by_samples(results: Sequence[Result], text: Text) -> Any:
-    """Return the published interval against the number of samples, with which it shrinks; the one over stimuli does
-    not. None of instruments without samples."""
+    """Return a chart of the published interval against the number of samples; None for instruments without samples.
+
+    The published interval shrinks with the number of samples; the one over stimuli, drawn behind it, does not.
+    """
     first, (known, _) = stacked(results, FIRST), _known(results)
     if not len(first):
         return None

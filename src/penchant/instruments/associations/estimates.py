@@ -35,21 +35,23 @@ from penchant.wording.phrases import Method, Note, Notes, present
 from penchant.wording.templates import Text
 
 TEXT = Text.of(Path(__file__).parent)
-"""The words of association tests."""
+"""The texts of association tests."""
 CAUTIONS = TEXT.below("cautions")
 EFFECT = "effect size"
 BY_SENTENCE = "effect size, every sentence by itself"
 RELIABLE = 0.7
-"""The share of the variance of s below which its dependence on the columns is told: above it, intervals held the d of
-very many columns in at least 93 % of simulations."""
+"""The share of the variance of s below which a note says that s depends on the choice of columns.
+
+Above it, intervals covered the d of very many columns in at least 93 % of simulations.
+"""
 UNEQUAL = 2
-"""CEAT's target lists of which one is so many times as long as the other get a caution."""
+"""Ratio of the lengths of CEAT's two target lists from which a note is added."""
 SIDES = ("X", "Y", "A", "B")
 
 
 @dataclass(frozen=True, slots=True)
 class Stimuli:
-    """The stimuli of one category, by set, that a model has; `lost` are those it lacks."""
+    """The stimuli of one category, by set, that a model knows; `lost` are those it lacks."""
 
     x: tuple[str, ...]
     y: tuple[str, ...]
@@ -57,12 +59,14 @@ class Stimuli:
     b: tuple[str, ...]
     lost: Mapping[str, tuple[str, ...]]
     notes: Notes = ()
-    """Why no effect size can be computed; empty if one can."""
+    """The reasons that no effect size can be computed; empty if one can."""
 
     @classmethod
     def of(cls, category: Category, have: Iterable[str], max_missing: float) -> Stimuli:
-        """The stimuli of a category that are in `have`. There is no effect size where a set loses more than the share
-        `max_missing`."""
+        """Select the stimuli of a category that are in `have`.
+
+        There is no effect size if a set loses more than the share `max_missing`.
+        """
         known = set(have)
         lists = category.lists()
         x, y, a, b = (tuple(word for word in part.words if word in known) for part in lists)
@@ -79,13 +83,13 @@ class Stimuli:
 
     @property
     def sets(self) -> tuple[tuple[str, ...], ...]:
-        """X, Y, A, B."""
+        """The four sets X, Y, A and B."""
         return self.x, self.y, self.a, self.b
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One array of K tables, shape (K, R, C), and the stimuli of its rows and columns."""
+    """An array of K tables, shape (K, R, C), and the stimuli of its rows and columns."""
 
     by: Mapping[str, str]
     tables: Table
@@ -94,16 +98,16 @@ class Cell:
     paired: bool = False
 
     def s(self) -> Array:
-        """s of every row, averaged over the K tables."""
+        """Return s of every row, averaged over the K tables."""
         return contrasts(np.asarray(self.tables, dtype=np.float64).mean(axis=0), self.columns)
 
     def test(
         self, settings: AssociationSettings, *, apart: bool = False, s: Array | None = None, studentised: bool = False
     ) -> tuple[float, Method]:
-        """The p-value over stimuli and the test.
+        """Return the p-value over stimuli and the test.
 
         With `apart`, every row counts as a stimulus of its own. `s` replaces the value of every row computed from the
-        tables. `studentised`: sets of unequal size are told apart by Welch's t.
+        tables. `studentised`: sets of unequal size are compared by Welch's t.
         """
         s = self.s() if s is None else s
         first = self.rows.side == 0
@@ -131,7 +135,7 @@ class Cell:
         return permutation.p, Method(code, **params, **sided(settings.alternative))
 
     def draws(self, settings: AssociationSettings) -> Array:
-        """Mean effect sizes of the tables, with stimuli and tables resampled; NaN where nothing varies in a draw."""
+        """Return mean effect sizes of resampled tables and stimuli; NaN if nothing varies in a draw."""
         return resampled_effects(
             self.tables,
             self.rows,
@@ -150,8 +154,10 @@ class Cell:
     def interval(
         self, value: float, draws: Array, settings: AssociationSettings, *, shift: float = 0
     ) -> tuple[float, float, Method]:
-        """The bounds of an effect size from `draws` and how they were made. `shift` is what the value exceeds the
-        mean over the tables by; it is added to every draw."""
+        """Return the bounds of an effect size from `draws`, and their method.
+
+        `shift`, the value minus the mean over the tables, is added to every draw.
+        """
         kept = draws[~np.isnan(draws)] + shift  # draws in which nothing varies are left out and counted
         largest = largest_effect(self.rows, ddof=settings.ddof)
         low, high = effect_interval(value, kept, self.smallest, settings.level, largest)
@@ -163,7 +169,7 @@ class Cell:
         )
 
     def notes(self, value: float, low: float, settings: AssociationSettings) -> Notes:
-        """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
+        """Return notes on a missing interval, unequal sets, and s that depends on the choice of columns."""
         notes: list[Note | None] = []
         if math.isnan(low) and self.smallest < 2:
             notes.append(Note("associations.one-stimulus"))
@@ -177,23 +183,23 @@ class Cell:
 
 
 def sided(alternative: str) -> dict[str, object]:
-    """Return the parameters of a test that say which of its sides count."""
+    """Return the parameters that describe the sidedness of a test."""
     return {"two_sided": True} if alternative == "two-sided" else {"alternative": alternative}
 
 
 def bootstrap(code: str, what: str, smallest: int, lost: int, settings: AssociationSettings) -> Method:
-    """Describe an interval from resampled stimuli (`what` is resampled), of which draws are `lost`."""
+    """Describe an interval from resampled stimuli (`what` is resampled), of which `lost` draws were left out."""
     drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
     return Method(code, what=what, smallest=smallest, **drawn)
 
 
 def _unequal(x: int, y: int) -> Note | None:
-    """The note on target lists of unequal length; None for others."""
+    """Return the note on target lists of unequal length; None for others."""
     return None if max(x, y) < UNEQUAL * min(x, y) else Note("associations.unequal-targets", first=x, second=y)
 
 
 def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note | None:
-    """The note on s that depends on which columns were chosen; None where it does so little."""
+    """Return the note on s that depends on the choice of columns; None if that dependence is small."""
     if not share < RELIABLE:
         return None
     noun = "targets" if settings.name == "logprob-bias" else "attributes"
@@ -207,7 +213,7 @@ def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note 
 
 
 def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = ()) -> Estimate:
-    """The mean effect size of a cell, with its interval and test over stimuli; NaN with `notes` that say why."""
+    """Return the mean effect size of a cell, with its interval and test over stimuli; NaN if there are `notes`."""
     n = len(set(cell.rows.unit.tolist()))
     if notes:
         return Estimate(EFFECT, math.nan, n, level=settings.level, notes=notes, by=cell.by)
@@ -224,19 +230,21 @@ def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = ()) -> E
 
 
 def by_sentence(cell: Cell, over_stimuli: Estimate, settings: AssociationSettings) -> Estimate:
-    """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
-    found = Estimate(BY_SENTENCE, over_stimuli.value, len(cell.rows.side), level=settings.level, by=cell.by)
+    """Return the same effect size with the test of older tools, which treats all sentences as independent."""
+    estimate = Estimate(BY_SENTENCE, over_stimuli.value, len(cell.rows.side), level=settings.level, by=cell.by)
     if math.isnan(over_stimuli.value):
-        return found.noted(*over_stimuli.notes)
+        return estimate.noted(*over_stimuli.notes)
     p, test = cell.test(settings, apart=True)
     dependent = None if math.isnan(p) else Note("associations.dependent-sentences")
-    return found.tested(p, test).noted(dependent, *over_stimuli.notes)
+    return estimate.tested(p, test).noted(dependent, *over_stimuli.notes)
 
 
 def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Callable[[Estimate], str | None]:
-    """A function that names the family of the estimates of a measure for Holm's adjustment: all categories, contexts
-    and layers that a table shows together, at equal levels of the factors in `apart`. Estimates of the context `whole`,
-    which is over the others, are a family of their own."""
+    """Return a function that names the family of a measure's estimates for Holm's adjustment.
+
+    A family has all categories, contexts and layers that a table shows together, at equal levels of the factors in
+    `apart`. Estimates of the context `whole`, which covers the others, are a family of their own.
+    """
 
     def family(estimate: Estimate) -> str | None:
         over = ["over all contexts"] if whole and estimate.by["context"] == whole else []
@@ -253,7 +261,7 @@ def towards(cell: Cell) -> tuple[Array, Array]:
 
 
 def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
-    """Cautions about stimuli missing from `where`, each word once."""
+    """Yield cautions about stimuli missing from `where`, each word once."""
     lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
@@ -275,7 +283,7 @@ class Filled:
     across: Sequence[tuple[str, str, str]]
 
     def items(self, settings: AssociationSettings) -> Iterator[dict[str, Any]]:
-        """One row per stimulus: its association, the effect size without it, and a target's cosines with A, then B."""
+        """Yield one row per stimulus: association, effect size without it, and a target's cosines with A, then B."""
         cell = self.cell
         mean, shown = np.asarray(cell.tables, dtype=np.float64).mean(axis=0), np.asarray(cell.tables).mean(axis=0)
         left_out = effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)
@@ -296,7 +304,10 @@ class Filled:
 
 
 def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
-    """The table of items, with an id made of the columns that identify a row. `more` are further columns and types."""
+    """Return the table of items, with an id made of the columns that identify a row.
+
+    `more` are further columns and types.
+    """
     schema: dict[str, Any] = {
         **dict.fromkeys(("id", *factors, "side", "word", "text"), pl.String),
         "association": pl.Float64,
@@ -309,8 +320,10 @@ def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM
 
 
 def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
-    """Return the names of stimuli, given as word and sentence: words where the unit is "word", else word and sentence,
-    with a number where the same stand there again."""
+    """Return the names of stimuli, which are pairs of word and sentence.
+
+    Names are words if the unit is "word", else word and sentence with a number that counts repetitions.
+    """
     seen: Counter[tuple[str, str]] = Counter()
     names: list[Name] = []
     for key in part:

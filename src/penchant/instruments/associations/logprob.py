@@ -25,7 +25,7 @@ from penchant.records import Estimate
 from penchant.unicode_spellings import canonical
 
 Place = tuple[str, tuple[int, int], tuple[tuple[int, int], ...], str]
-"""A text, the span of the target, the spans of what else is masked, and where the sentence comes from."""
+"""A text, the span of the target, the spans of other masked words, and the source of the sentence."""
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "category", "label", "context", "template", "target", "target_side"), pl.String),
     **dict.fromkeys(("attribute", "attribute_side"), pl.String),
@@ -41,25 +41,25 @@ _SCHEMA: dict[str, Any] = {
 
 
 def _repeated_word(category: Category) -> str | None:
-    """A word that occurs twice in one of the lists that fill the target slot; None if there is none."""
+    """Return a word that occurs twice in one of the lists that fill the target slot; None if there is none."""
     return next((word for part in _slots(category)[1][:2] for word in part.words if part.words.count(word) > 1), None)
 
 
 def _slots(category: Category) -> tuple[tuple[str, ...], tuple[WordList, ...]]:
-    """The names and the lists of the four sets: first those that fill the target slot, then the attribute slot."""
+    """Return the names and lists of the four sets: first those that fill the target slot, then the attribute slot."""
     if category.target == "targets":
         return ("X", "Y", "A", "B"), (category.x, category.y, category.a, category.b)
     return ("A", "B", "X", "Y"), (category.a, category.b, category.x, category.y)
 
 
 def _sentence_count(category: Category) -> int:
-    """The number of sentences of a category."""
+    """Return the number of sentences of a category."""
     first, second, third, fourth = (len(part.words) for part in _slots(category)[1])
     return len(category.contexts) * (first + second) * (third + fourth)
 
 
 def _readable_stimuli(category: Category, scorer: Scorer, max_missing: float) -> Stimuli:
-    """The words that the model can read in every sentence; of a pair, both words or neither."""
+    """Return the words that the model can read in every sentence; of a pair, both words or neither."""
     lists = _slots(category)[1]
     targets, attributes = [*lists[0].words, *lists[1].words], [*lists[2].words, *lists[3].words]
     words: list[str] = []
@@ -84,7 +84,7 @@ def _readable_stimuli(category: Category, scorer: Scorer, max_missing: float) ->
 def _scored_sentences(
     category: Category, stimuli: Stimuli, scorer: Scorer, pieces: Literal["all", "first"], language: str
 ) -> pl.DataFrame:
-    """One row for every sentence of a category, with its fill, prior and corrected score."""
+    """Return one row for every sentence of a category, with its fill, prior and corrected score."""
     rows: list[dict[str, Any]] = []
     places: list[Place] = []
     for row, (target, attribute) in _unscored(category, stimuli, language):
@@ -109,7 +109,7 @@ def _scored_sentences(
 def _unscored(
     category: Category, stimuli: Stimuli, language: str
 ) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
-    """The row of every sentence without its scores, and the spans of its target and attribute."""
+    """Yield the row of every sentence without its scores, and the spans of its target and attribute."""
     targets, attributes = _fillers(category, stimuli)
     matcher = Matcher({word: [word] for _, word in attributes}, language)
     for number, context in enumerate(category.contexts):
@@ -135,7 +135,7 @@ def _unscored(
 
 
 def _fillers(category: Category, stimuli: Stimuli) -> list[list[tuple[str, str]]]:
-    """The words that fill the target slot and those that fill the attribute slot, each once, with their sets."""
+    """Return the words that fill the target slot and those that fill the attribute slot, each once, with their sets."""
     sides, _ = _slots(category)
     words = dict(zip("XYAB", stimuli.sets, strict=True))
     return [
@@ -149,7 +149,7 @@ def _listed(score: SpanScore) -> list[float | None]:
 
 @dataclass(frozen=True)
 class Scored(Measured):
-    """Scored sentences, their categories, and the stimuli of each category that the model has."""
+    """Scored sentences, their categories, and the stimuli of each category that the model knows."""
 
     categories: tuple[Category, ...] = ()
     stimuli: Mapping[str, Stimuli] = field(default_factory=dict)
@@ -160,27 +160,27 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
 
     `run` returns items (one row per sentence: fill, prior and corrected score of its target) and a summary: for every
     category and sentence structure the effect size over attributes, the differences of fill, prior and corrected scores
-    between the two sets of targets, and the association of every attribute. Where words may occur twice in a list, they
-    count once.
+    between the two sets of targets, and the association of every attribute. A word that occurs twice in a list, if
+    `duplicates` allows it, counts once.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """The categories asked for, or all that have contexts. Raises DataError for one that has none."""
+        """Return the categories named, or all that have contexts. Raises DataError for a named one that has none."""
         named = super().chosen(base)
-        kept = tuple(category for category in named if category.contexts)
+        with_contexts = tuple(category for category in named if category.contexts)
         for category in named:
-            if not category.contexts and (not kept or self.categories is not None):
+            if not category.contexts and (not with_contexts or self.categories is not None):
                 raise DataError("has no contexts", where=category.place, hint="see penchant schema stimuli")
             if category.paired and (word := _repeated_word(category)):
                 raise DataError(
-                    f"'{word}' stands twice in a list of pairs", where=category.place, hint="leave one of its pairs out"
+                    f"'{word}' occurs twice in a list of pairs", where=category.place, hint="remove one of its pairs"
                 )
-        return kept
+        return with_contexts
 
     def settle(self, model: Model) -> Self:
-        """The probe unchanged. Raises MethodError for a model that is not masked."""
+        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
         require_masked(self.name, model)
         return self
 
@@ -199,16 +199,16 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
             *self._left_out(session.base),
             *lost_words(stimuli, f"the vocabulary of {session.lm.name}{pairs}"),
             *respelt(session.lm, categories),
-            *(told for category in categories for told in category.cautions()),
+            *(caution for category in categories for caution in category.cautions()),
         )
         return Scored(pl.concat(tables), cautions, categories, stimuli)
 
     def summarise(self, measured: Scored) -> Iterable[Estimate]:
-        """Effect sizes over attributes, differences of scores, and the association of every attribute."""
+        """Return effect sizes over attributes, differences of scores, and the association of every attribute."""
         return bias_estimates(measured.items, measured.categories, measured.stimuli, self)
 
     def cautions(self, measured: Scored, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Attributes that leak into the prior, suffixes that share a token, targets of unequal length."""
+        """Yield cautions about leaking attributes, suffixes that share a token, and uneven target lengths."""
         return bias_cautions(measured.items)
 
     def _left_out(self, base: Sequence[Path]) -> Iterator[str]:

@@ -30,14 +30,14 @@ from penchant.stats.templates import sd_over_templates, share_of_templates
 from penchant.wording.phrases import Method, Note
 
 EVERY = "all"
-"""The context that stands for all structures."""
+"""The context that stands for all structures together."""
 SCORES = ("fill", "prior", "corrected")
 ASSOCIATION = "association"
 OF_TEMPLATE = "effect size in one template"
 
 
 def difference(score: str) -> str:
-    """The measure name of the mean score of the first set of targets minus that of the second."""
+    """Return the measure name of the mean score of the first set of targets minus that of the second."""
     return f"difference of {score} scores"
 
 
@@ -47,7 +47,7 @@ def bias_estimates(
     stimuli: Mapping[str, Stimuli],
     settings: AssociationSettings,
 ) -> list[Estimate]:
-    """All estimates from scored sentences; needs no model."""
+    """Return all estimates from scored sentences; needs no model."""
     rows: list[Estimate] = []
     placed: list[Placed] = []
     for category in categories:
@@ -75,8 +75,10 @@ def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[s
 
 
 def _over_templates(items: pl.DataFrame, cell: Cell, settings: AssociationSettings) -> Iterator[Estimate]:
-    """Where a structure has several templates: d in each of them, how far it differs between them, and the share of the
-    variance of s that lies between templates."""
+    """Yield d in each template of a structure, its sd, and the share of the variance of s that lies between templates.
+
+    Nothing for a structure with a single template.
+    """
     structure = cell.by["context"]
     part = items if structure == EVERY else items.filter(pl.col("context") == structure)
     numbers = part.select("context", "template").unique(maintain_order=True)["template"].to_list()
@@ -87,9 +89,9 @@ def _over_templates(items: pl.DataFrame, cell: Cell, settings: AssociationSettin
     values = effects(s, cell.rows, ddof=settings.ddof)
     n = len(set(cell.rows.unit.tolist()))
     for template, value in zip(numbers, values.tolist(), strict=True):
-        found = Estimate(OF_TEMPLATE, value, n, level=settings.level, by={**cell.by, "stimulus": template})
+        estimate = Estimate(OF_TEMPLATE, value, n, level=settings.level, by={**cell.by, "stimulus": template})
         none = Method("associations.none-of-one-template")
-        yield found.noted(Note("associations.alike")) if math.isnan(value) else replace(found, method=none)
+        yield estimate.noted(Note("associations.alike")) if math.isnan(value) else replace(estimate, method=none)
     known = values[~np.isnan(values)]
     yield replace(sd_over_templates(known, level=settings.level), by=cell.by)
     yield replace(share_of_templates(s, level=settings.level), by=cell.by)
@@ -107,14 +109,16 @@ def _by(category: str, label: str, structure: str) -> dict[str, str]:
 
 
 def _structures(structures_of_templates: Sequence[str]) -> tuple[str, ...]:
-    """The structures of some templates, and EVERY for all of them together if there are several."""
+    """Return the distinct structures of some templates, followed by EVERY if there are several."""
     structures = tuple(dict.fromkeys(structures_of_templates))
     return (*structures, EVERY) if len(structures) > 1 else structures
 
 
 def contexts(items: pl.DataFrame) -> Iterator[tuple[dict[str, Cell], list[tuple[str, str]]]]:
-    """For every structure of one category, and for all together: one cell per score, with attributes as rows and
-    targets as columns, and the attributes as (set, word)."""
+    """Yield the cells of every structure of one category, and of all together: one cell per score.
+
+    Rows are attributes, columns are targets; with each dict of cells come the attributes as (set, word).
+    """
     if not len(items):
         return
     attributes = items.select("attribute_side", "attribute").unique(maintain_order=True).rows()
@@ -146,7 +150,7 @@ def _sides(stimuli: Sequence[tuple[str, str]]) -> Sides:
 def _differences(
     cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: AssociationSettings
 ) -> Iterator[Estimate]:
-    """For every score and set of attributes, the mean over the first set of targets minus that over the second."""
+    """Yield the mean over the first targets minus that over the second, for every score and set of attributes."""
     cell = cells[SCORES[0]]
     draws = resampled_contrasts(
         np.stack([cells[score].tables[0] for score in SCORES]),
@@ -183,7 +187,7 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Cautions about attributes that leak into the prior, suffixes that share a token, and uneven target lengths."""
+    """Yield cautions about attributes that leak into the prior, suffixes that share a token, and uneven targets."""
     leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
     if len(leaks):
         category, template, attribute = leaks.row(0)

@@ -26,14 +26,14 @@ _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missi
 
 
 class Association(AssociationSettings, Probe[M], Generic[M]):
-    """The base of all association tests: stimuli, and how effect sizes are tested."""
+    """The base of all association tests, with their stimuli and the settings of their tests."""
 
     equivalents: ClassVar[bool] = True
 
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
-        """The stimuli, checked and cached. Raises DataError naming file and field."""
+        """Return the stimuli, checked and cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
             read = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
@@ -41,20 +41,25 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """The categories in `categories`, or all that are for this instrument. Raises DataError for one that does not
-        exist or is for other instruments."""
+        """Return the categories named in `categories`, or all that are meant for this instrument.
+
+        Raises DataError for a category that does not exist or is meant for other instruments.
+        """
         stimuli = self.stimuli(base)
         known = {category.id: category for category in stimuli.categories}
         for name in self.categories or ():
             if name not in known:
                 raise DataError(
-                    f"no category '{name}'", where=stimuli.name, field="categories", hint=f"it has {', '.join(known)}"
+                    f"no category '{name}'",
+                    where=stimuli.name,
+                    field="categories",
+                    hint=f"use one of {', '.join(known)}",
                 )
             if self.name not in known[name].measures:
                 raise DataError(
-                    f"category '{name}' is not for {self.name}, but for {', '.join(known[name].measures)}",
+                    f"category '{name}' is for {', '.join(known[name].measures)}, not for {self.name}",
                     where=known[name].place,
-                    hint="leave it out of categories",
+                    hint="remove it from categories",
                 )
         names = known if self.categories is None else dict.fromkeys(self.categories)
         categories = tuple(known[name] for name in names if self.name in known[name].measures)
@@ -63,7 +68,7 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         for category in categories if self.duplicates == "error" else ():
             if repeated := category.repeated():
                 raise DataError(
-                    f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes",
+                    f"{category.id}: '{repeated[0]}' occurs twice among the targets or attributes",
                     where=category.place,
                     hint="remove one, or allow it with duplicates: allow",
                 )
@@ -76,7 +81,11 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
             pairs = self._drawn([" ".join(words) for words in zip(*(part.words for part in both), strict=True)])
             x, y, a, b = (pairs, pairs, a, b) if category.target == "targets" else (x, y, pairs, pairs)
         return replace(
-            category, x=_only(category.x, x), y=_only(category.y, y), a=_only(category.a, a), b=_only(category.b, b)
+            category,
+            x=_subset(category.x, x),
+            y=_subset(category.y, y),
+            a=_subset(category.a, a),
+            b=_subset(category.b, b),
         )
 
     def _drawn(self, words: Sequence[str]) -> list[int]:
@@ -84,14 +93,16 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """None: stimuli that a model cannot read are counted as missing."""
+        """Return an empty list: stimuli that a model cannot read are counted as missing."""
         self.chosen(base)
         return []
 
     def settle(self, model: Model) -> Self:
         """Return the probe unchanged. Raises MethodError for static word vectors."""
         if not isinstance(model, LanguageModel):
-            raise MethodError(f"{self.name} reads contextual vectors and {model.name} has static ones", hint="use weat")
+            raise MethodError(
+                f"{self.name} needs contextual vectors, but {model.name} has static ones", hint="use weat"
+            )
         return self
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -99,11 +110,11 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         return list(self.stimuli(base).files)
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """The stimuli, in any form and sentence."""
+        """Return the stimuli to find in running text, in any form and sentence."""
         return TextNeeds(self.stimuli(base))
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The stimuli, the instrument's own parameters, and how effect sizes are tested."""
+        """Return the stimuli, the instrument's own parameters and those of the test, for the signature."""
         stimuli = self.stimuli(base)
         return {
             "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
@@ -115,11 +126,11 @@ class Association(AssociationSettings, Probe[M], Generic[M]):
         }
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """The part of the signature that only this instrument has."""
+        """Return the part of the signature that only this instrument has."""
         return {name: written(self, name) for name in type(self).model_fields if name not in Association.model_fields}
 
 
-def _only(part: WordList, places: Sequence[int]) -> WordList:
+def _subset(part: WordList, places: Sequence[int]) -> WordList:
     words, behind = (tuple(column[i] for i in places) if column else () for column in (part.words, part.behind))
     return replace(part, words=words, behind=behind)
 
@@ -130,6 +141,6 @@ def words_of(categories: Iterable[Category]) -> list[str]:
 
 
 def respelt(lm: LanguageModel, categories: Iterable[Category]) -> Iterator[Note | str]:
-    """Yield the caution about words that a model knows in another spelling."""
+    """Yield a caution about words that a model knows only in another spelling."""
     words = words_of(categories)
     yield from told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")

@@ -30,14 +30,17 @@ FURTHER = "effect size of a further sample"
 TAU = "sd between samples (τ)"
 I2 = "share of variance between samples (I²)"
 BY_SAMPLE, RESAMPLED = "by_sample", "resampled"
-"""Columns of the items, from which two results are compared."""
+"""Columns of the items from which two results are compared."""
 _STEPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The samples of one cell and what is computed from them: `resampled` has the mean effect size of every resample of
-    stimuli and samples. `whole` and `filled` are None where a list of stimuli is empty."""
+    """The samples of one cell, and the results computed from them.
+
+    `resampled` has the mean effect size of every resample of stimuli and samples. `whole` and `filled` are None if a
+    list of stimuli is empty.
+    """
 
     by: Mapping[str, str]
     stimuli: Stimuli
@@ -48,7 +51,7 @@ class Combination:
     resampled: Array = field(default_factory=lambda: np.empty(0))
 
     def estimates(self, settings: CEATSettings) -> Iterator[Estimate]:
-        """The combined effect size over stimuli and as published, its variance, and that of the first samples."""
+        """Yield the combined effect size over stimuli and as published, its variance, and that of the first samples."""
         level, by = settings.level, self.by
         size = len(self.stimuli.x) + len(self.stimuli.y)
         whole, filled = self.whole, self.filled
@@ -75,7 +78,7 @@ class Combination:
             yield published(part, settings, by, measure=FIRST)
 
     def placed(self, settings: CEATSettings) -> Placed | None:
-        """The combined effect size with what it is made of; None where there is none."""
+        """Return the combined effect size with its cell and word lists; None if there is no effect size."""
         whole, filled = self.whole, self.filled
         if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
             return None
@@ -83,8 +86,7 @@ class Combination:
         return Placed(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
-        """By how much samples differ, in the units of d: beyond the variance that d has over other stimuli, and where a
-        further one lies."""
+        """Yield τ and I² between samples, beyond the variance over stimuli, and the interval of a further sample."""
         level, by, rows = settings.level, self.by, filled.cell.rows
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():
@@ -99,16 +101,18 @@ class Combination:
         yield Estimate(FURTHER, mean, self.n, low, high, level, Method("associations.prediction"), by=by)
 
     def items(self, settings: CEATSettings) -> Iterator[dict[str, Any]]:
-        """One row per stimulus: its association, the number of different sentences, and what two models are compared
-        by: of a target its association in each of the samples that the interval resamples, and in the first row the
-        effect sizes of all resamples."""
+        """Yield one row per stimulus: its association, number of different sentences, and columns for comparisons.
+
+        The latter are a target's association in each of the samples that the interval resamples, and, in the first row,
+        the effect sizes of all resamples.
+        """
         assert self.filled is not None and self.whole is not None
         by_sample = contrasts(self.filled.cell.tables, self.filled.cell.columns).T.tolist()
         rows = zip_longest(self.filled.items(settings), self.whole.s.tolist(), by_sample)
         for i, (row, s, each) in enumerate(rows):
             yield {
                 **row,
-                # Targets have their mean over all samples; attributes that over the samples whose cosines are kept.
+                # A target's is the mean over all samples, an attribute's that over the samples whose cosines are kept.
                 "association": row["association"] if s is None else s,
                 "sentences": min(self.n, self.drawn[row["word"]].usable),
                 BY_SAMPLE: each,
@@ -119,7 +123,7 @@ class Combination:
 def published(
     combined: Combined, settings: CEATSettings, by: Mapping[str, str], *, measure: str = PUBLISHED
 ) -> Estimate:
-    """The combined effect size with its own standard error, which treats samples as independent studies."""
+    """Return the combined effect size with its own standard error, which treats samples as independent studies."""
     half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se
     test = Test(combined.p, Method("associations.combined-over-error", **sided(settings.alternative)))
     notes = (Note("associations.these-stimuli"),)

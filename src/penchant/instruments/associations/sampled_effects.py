@@ -1,4 +1,4 @@
-"""Effect sizes d from tables of associations: d is the difference of mean s of two sets of rows over the sd of s."""
+"""Effect sizes d from tables of associations: the difference of mean s between two sets of rows over the sd of s."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from penchant.stats.inputs import Array, check_level, check_resamples
 
 Table = NDArray[np.float32] | NDArray[np.float64]
 Name = str | int | tuple[int | str, ...]
-"""What tells stimuli apart; all names of a set are of one type."""
+"""Name that identifies a stimulus; all names of a set are of one type."""
 _BLOCK = 4_000_000
 """Array elements held at once while resampling."""
 _DOUBLE = 1e-12
-"""An sd up to this is rounding, in sums of cosines in double precision."""
+"""Largest sd that counts as rounding, in sums of cosines in double precision."""
 _ONE = 1 - 1e-12
 """The correlation used in place of 1, whose artanh is infinite."""
 SEPARATED = 0.999
@@ -29,40 +29,43 @@ SEPARATED = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The rows (or columns) of a table: the set each belongs to (`side`, 0 or 1) and its stimulus (`unit`). Rows of one
-    stimulus, such as sentences with the same word, are resampled together."""
+    """The set (`side`, 0 or 1) and the stimulus (`unit`) of every row or column of a table.
+
+    Rows of one stimulus, such as sentences with the same word, are resampled together.
+    """
 
     side: NDArray[np.intp]
     unit: NDArray[np.intp]
 
     @classmethod
     def of(cls, first: Sequence[Name], second: Sequence[Name]) -> Sides:
-        """From the stimuli of two sets. Equal names within a set are one stimulus; across the sets they are two.
+        """Number the stimuli of two sets. Equal names within a set are one stimulus; across the sets they are two.
 
-        Stimuli are numbered by name, so that resampling draws the same ones in whatever order a file has them."""
+        Stimuli are numbered by name, so that resampling draws the same ones whatever their order in a file.
+        """
         keys = [(0, name) for name in first] + [(1, name) for name in second]
         numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
         unit = [numbers[key] for key in keys]
         return cls(np.array([key[0] for key in keys], dtype=np.intp), np.array(unit, dtype=np.intp))
 
     def units(self, side: int) -> NDArray[np.intp]:
-        """The stimuli of one set, in the order of their rows."""
+        """Return the stimuli of one set, in the order of their rows."""
         return np.array(list(dict.fromkeys(self.unit[self.side == side].tolist())), dtype=np.intp)
 
     def weights(self, counts: Array) -> Array:
-        """Row weights (n, B) from how often each stimulus was drawn, (units, B)."""
+        """Return row weights (n, B) from the number of times each stimulus was drawn, (units, B)."""
         weights: Array = counts[self.unit]
         return weights
 
     def means(self, values: Array) -> tuple[Array, Array]:
-        """The mean of each stimulus of the first and of the second set, from one value per row."""
+        """Return the mean of each stimulus of the first and of the second set, from one value per row."""
         sums = np.bincount(self.unit, values)
         means = sums / np.bincount(self.unit)
         return means[self.units(0)], means[self.units(1)]
 
 
 def contrasts(table: Table, columns: Sides) -> Array:
-    """s of every row, (…, R) from (…, R, C): its mean over the first set of columns minus its mean over the second."""
+    """Return s of every row, (…, R) from (…, R, C): its mean over the first columns minus that over the second."""
     array = np.asarray(table, dtype=np.float64)
     first = columns.side == 0
     s: Array = array[..., first].mean(axis=-1) - array[..., ~first].mean(axis=-1)
@@ -70,12 +73,12 @@ def contrasts(table: Table, columns: Sides) -> Array:
 
 
 def effects(s: Array, rows: Sides, *, ddof: int = 1, rounding: float = _DOUBLE) -> Array:
-    """d of every sample, (…,) from s (…, R); NaN where s varies by no more than `rounding`."""
+    """Return d of every sample, (…,) from s (…, R); NaN where s varies by no more than `rounding`."""
     return _weighted(s[..., None], np.ones((len(rows.side), 1)), rows, ddof, rounding)[..., 0]
 
 
 def _weighted(s: Array, weights: Array, rows: Sides, ddof: int, rounding: float = _DOUBLE) -> Array:
-    """d of s (…, R, B) where row r counts weights[r, b] times."""
+    """Return d of s (…, R, B) where row r counts weights[r, b] times."""
     first = (rows.side == 0)[:, None]
     w_first, w_second = weights * first, weights * ~first
     n = weights.sum(axis=0)
@@ -94,9 +97,9 @@ def _weighted(s: Array, weights: Array, rows: Sides, ddof: int, rounding: float 
 def resampled_effects(
     tables: Table, rows: Sides, columns: Sides, *, seed: int, resamples: int, ddof: int = 1, paired: bool = False
 ) -> Array:
-    """Bootstrap draws (B,) of the mean effect size of tables (K, R, C): stimuli are resampled within each of the four
-    sets, and so are the K tables (such as samples of sentences).
+    """Return bootstrap draws (B,) of the mean effect size of tables (K, R, C).
 
+    Stimuli are resampled within each of the four sets, and so are the K tables (such as samples of sentences).
     `paired`: the stimuli of the two sets of columns are paired by position and drawn as pairs.
     """
     check_resamples(resamples)
@@ -117,26 +120,31 @@ def resampled_effects(
 
 
 def counted_effects(table: Table, rows: Sides, columns: Sides, down: Array, across: Array, *, ddof: int = 1) -> Array:
-    """d of a table (R, C) in every resample, (B,), from how often each stimulus of its rows and of its columns was
-    drawn, (units, B)."""
+    """Return d of a table (R, C) in every resample, (B,).
+
+    `down` and `across` are the numbers of times each stimulus of its rows and columns was drawn, (units, B).
+    """
     array = np.asarray(table, dtype=np.float64)
     return _weighted(array @ _mix(columns.weights(across), columns), rows.weights(down), rows, ddof)
 
 
 def largest_effect(rows: Sides, *, ddof: int = 1) -> float:
-    """The largest possible d of these rows, reached when s is constant within each set. d is this times the correlation
-    of s with set membership."""
+    """Return the largest possible d of these rows, reached when s is constant within each set.
+
+    d is this times the correlation of s with set membership.
+    """
     n, share = len(rows.side), float((rows.side == 0).mean())
     return math.sqrt((n - ddof) / n / (share * (1 - share)))
 
 
 def effect_interval(value: float, draws: Array, n: int, level: float, largest: float) -> tuple[float, float]:
-    """Bounds of an effect size from the `draws` of `resampled_effects`: the basic bootstrap interval on the scale of
-    artanh(d/largest), which is Fisher's z of a correlation (Davison & Hinkley 1997, §5.2).
+    """Return the bounds of an effect size from the `draws` of `resampled_effects`.
 
-    It corrects the bias of d of few stimuli towards 0. Its tails are those of normal quantiles times √(n/(n − 1)), n
-    the stimuli of the smallest set (Hesterberg 2015, The American Statistician 69:371–386). NaN for one stimulus,
-    without draws, and for d within a thousandth of the largest (`SEPARATED`), where the scale has no end.
+    They are the basic bootstrap interval on the scale of artanh(d/largest), which is Fisher's z of a correlation
+    (Davison & Hinkley 1997, §5.2). It corrects the bias of d of few stimuli towards 0. Its tails are those of normal
+    quantiles times √(n/(n − 1)), n the stimuli of the smallest set (Hesterberg 2015, The American Statistician
+    69:371–386). NaN for one stimulus, without draws, and for d within a thousandth of the largest (`SEPARATED`), where
+    the scale has no end.
     """
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
@@ -148,10 +156,12 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
 
 
 def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float:
-    """The share of the variance of s over rows that is not chance of which columns were chosen, the mean over tables
-    (K, R, C): 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns within each set (Cronbach's α of a
-    difference of means). d is about its square root times the d of very many columns. NaN for one row, or one stimulus
-    in a set of columns."""
+    """Return the share of the variance of s over rows that is not due to the choice of columns.
+
+    The mean over tables (K, R, C) of 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns within each
+    set (Cronbach's α of a difference of means). d is about its square root times the d of very many columns. NaN for
+    one row, or one stimulus in a set of columns.
+    """
     array = np.asarray(tables, dtype=np.float64)
     each = [
         np.stack([array[..., columns.unit == unit].mean(axis=-1) for unit in columns.units(side)], axis=-1)
@@ -174,8 +184,10 @@ def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float
 def resampled_contrasts(
     tables: Table, rows: Sides, columns: Sides, *, seed: int, resamples: int, paired: bool = False
 ) -> tuple[Array, Array]:
-    """Bootstrap draws of the mean s of the first and of the second set of rows, (S, B) each, for tables (S, R, C) of
-    the same stimuli, which are resampled for all tables at once."""
+    """Return bootstrap draws of the mean s of the first and of the second set of rows, (S, B) each.
+
+    The tables (S, R, C) have the same stimuli, which are resampled for all tables at once.
+    """
     check_resamples(resamples)
     rng = np.random.default_rng([seed, 7])
     mix = _mix(columns.weights(_drawn(columns, resamples, rng, paired=paired)), columns)
@@ -187,7 +199,7 @@ def resampled_contrasts(
 
 
 def _mix(weights: Array, columns: Sides) -> Array:
-    """The coefficient of each column in the mean over the first set minus that over the second, (C, B)."""
+    """Return the coefficient of each column in the mean over the first set minus that over the second, (C, B)."""
     first = (columns.side == 0)[:, None]
     w_first, w_second = weights * first, weights * ~first
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -196,22 +208,24 @@ def _mix(weights: Array, columns: Sides) -> Array:
 
 
 def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bool = False) -> Array:
-    """How often each stimulus was drawn, (units, B)."""
+    """Return the number of times each stimulus was drawn, (units, B)."""
     sizes = [len(sides.units(side)) for side in (0, 1)]
     if paired and sizes[0] != sizes[1]:
-        raise DataError(f"{sizes[0]} and {sizes[1]} stimuli cannot be pairs", where="association")
+        raise DataError(f"{sizes[0]} and {sizes[1]} stimuli cannot be paired", where="association")
     strata = np.zeros(sum(sizes), dtype=np.intp)
     strata[sides.units(1)] = 1
     ones = np.ones(len(strata), dtype=np.intp)
     counts = resample_counts(ones, resamples, rng, strata=strata, paired=paired)
-    if paired:  # by the order of rows, not by number
+    if paired:  # paired by the order of rows, not by number
         counts[:, sides.units(1)] = counts[:, sides.units(0)]
     return np.ascontiguousarray(counts.T).astype(np.float64)
 
 
 def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1) -> tuple[Array, Array]:
-    """d of a table (R, C) without the stimulus of each row, (R,), and without that of each column, (C,); NaN where a
-    set would be empty."""
+    """Return d of a table (R, C) without the stimulus of each row, (R,), and without that of each column, (C,).
+
+    NaN where a set would be empty.
+    """
     array = np.asarray(table, dtype=np.float64)
     s = contrasts(array, columns)
     down = _all_but(rows)
@@ -222,7 +236,7 @@ def effects_without(table: Table, rows: Sides, columns: Sides, *, ddof: int = 1)
 
 
 def _all_but(sides: Sides) -> Array:
-    """Weights (n, units) that leave out one stimulus each: 1 for all other rows; NaN where its set has no other."""
+    """Return weights (n, units) that leave out one stimulus each: 1 for all other rows; NaN if its set has no other."""
     weights: Array = (sides.unit[:, None] != np.arange(int(sides.unit.max()) + 1)).astype(np.float64)
     for side in (0, 1):
         units = sides.units(side)

@@ -22,8 +22,11 @@ from penchant.unicode_spellings import Alignment
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """The rows of a segment that the samples take for one word. `usable` is the number of different rows to choose
-    from, counted up to the larger of the number of samples and the probe's `minimum`."""
+    """The rows of a segment that the samples take for one word.
+
+    `usable` is the number of different rows to choose from, counted up to the larger of the number of samples and the
+    probe's `minimum`.
+    """
 
     rows: NDArray[np.intp]
     usable: int
@@ -34,9 +37,9 @@ class Cut:
     """The occurrences of one segment and the samples drawn from them.
 
     `frame` has the occurrences, `rows` the row numbers of each word in sampling order, `words` all stimuli. `drawn` has
-    the rows drawn, by sampling and number of samples, then by word. `places` and `keys` say where to read the vectors
-    of those rows and how to find them in the store; `reasons` says why the model cannot read a row ("" if it can). With
-    `root_only` only the pieces of the root, without suffixes, are read.
+    the rows drawn, by sampling and number of samples, then by word. `places` and `keys` have the texts and spans of
+    those rows and their keys in the vector store; `reasons` has the reason the model cannot read a row ("" if it can).
+    With `root_only` only the pieces of the root, without suffixes, are read.
     """
 
     segment: Segment
@@ -51,8 +54,8 @@ class Cut:
 
     @classmethod
     def of(cls, probe: CEATSettings, segment: Segment, occurrences: pl.DataFrame) -> Cut:
-        """The occurrences that fit a segment, each word's in the order in which `fixed` sampling takes them."""
-        # Ordered by the position in the whole sentence, so that windows of all lengths come from the same sentences.
+        """Select the occurrences that fit a segment, each word's in the order in which `fixed` sampling takes them."""
+        # Order by the position in the whole sentence, so that windows of all lengths come from the same sentences.
         frame = cut(occurrences.with_columns(place=pl.col("start")), segment)
         order: dict[str, list[tuple[bytes, int]]] = {}
         for row, (word, sentence, place) in enumerate(frame.select("word", "id", "place").iter_rows()):
@@ -66,7 +69,7 @@ class Cut:
         return cls(segment, frame, rows, probe.pieces == "root", words)
 
     def draw(self, probe: CEATSettings, lm: LanguageModel, scorer: Scorer) -> None:
-        """Choose the sentences of every sampling, without those the model cannot read."""
+        """Choose the sentences of every sampling, leaving out those the model cannot read."""
         for sampling in probe.sampling:
             for n in probe.samples:
                 self.drawn[sampling, n] = {word: self._draw(word, sampling, n, probe, lm, scorer) for word in self.rows}
@@ -86,14 +89,14 @@ class Cut:
         while start < len(order) and len(usable) < needed:
             part = order[start : start + needed - len(usable)]
             start += len(part)
-            self._look_at(part, scorer)
+            self._check(part, scorer)
             usable += [row for row in part.tolist() if not self.reasons[row]]
         kept = np.array(usable, dtype=np.intp)
         if not 0 < len(kept) < n:
             return Draw(kept[:n], len(kept))
         return Draw(kept[rng.integers(0, len(kept), n)], len(kept))
 
-    def _look_at(self, rows: NDArray[np.intp], scorer: Scorer) -> None:
+    def _check(self, rows: NDArray[np.intp], scorer: Scorer) -> None:
         new = np.array([row for row in rows.tolist() if row not in self.reasons], dtype=np.intp)
         for row, reason in zip(new.tolist(), scorer.usable(self._places(new)), strict=True):
             self.reasons[row] = reason
@@ -105,7 +108,7 @@ class Cut:
             yield text, (start, stop), f"{source}, {sentence}"
 
     def cautions(self, model: str, minimum: int) -> Iterator[str]:
-        """Cautions about sentences left out and sentences drawn more than once."""
+        """Yield cautions about sentences left out and sentences drawn more than once."""
         head = {"segment": self.segment.name}
         reasons = [reason for reason in self.reasons.values() if reason]
         for reason in dict.fromkeys(reasons):
@@ -119,11 +122,11 @@ class Cut:
         if few:
             word = min(few, key=lambda name: few[name])
             most = max(n for _, n in self.drawn)
-            told = {"n": len(few), "of": len(self.words), "most": most, "fewest": few[word], "word": word}
-            yield CAUTIONS.get("few-sentences", **told, **head)
+            facts = {"n": len(few), "of": len(self.words), "most": most, "fewest": few[word], "word": word}
+            yield CAUTIONS.get("few-sentences", **facts, **head)
 
 
 def _root(form: str, word: str) -> int:
-    """Return the number of characters of a form that are the word, without what is added to it."""
+    """Return the number of characters of a form that belong to the word itself, without suffixes."""
     composed, root = normalise(form), len(normalise(word))
     return min(len(form), root) if composed == form else Alignment(composed, form).span(0, min(len(composed), root))[1]

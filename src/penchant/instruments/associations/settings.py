@@ -25,7 +25,7 @@ Layers = Several[Annotated[int, Field(ge=-LAYERS, le=LAYERS)]]
 
 
 class AssociationSettings(Settings):
-    """The parameters that all association tests have."""
+    """The parameters shared by all association tests."""
 
     limited: ClassVar[str] = "words of each list"
 
@@ -34,32 +34,42 @@ class AssociationSettings(Settings):
     )
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     columns: Given[dict[Literal["category", "set", "word", "label"], str], Columns] = default_of(default={})
-    """The columns of a table of words that are not called category, set, word or label, as field: column."""
+    """Columns of a table of words that are not called category, set, word or label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
-    """Names of the categories to test. Default: all that are for this instrument."""
+    """Names of the categories to test. Default: all that are meant for this instrument."""
     language: str | None = None
-    """BCP 47 tag of the stimuli, such as tr, which decides small and capital letters. Default: that of the set."""
+    """BCP 47 tag of the stimuli, such as tr, which decides upper and lower case. Default: that of the set."""
     compat: str | None = None
-    """Name of another tool whose conventions replace the defaults of parameters that are not set; see
-    `penchant list compat`. Default: none."""
+    """Name of another tool whose conventions replace the defaults of parameters that are not set. Default: none.
+
+    See `penchant list compat`.
+    """
     alternative: Literal["two-sided", "upper"] = "two-sided"
-    """Alternative hypothesis: `two-sided` (default), or `upper` as in older tools, under which a negative effect size
-    never has a small p."""
+    """Alternative hypothesis: `two-sided` (default), or `upper` as in older tools.
+
+    Under `upper`, a negative effect size never has a small p.
+    """
     test: Literal["permutation", "normal"] = "permutation"
-    """`permutation` (default), or `normal`, which approximates the distribution over partitions by a normal one with
-    the same mean and variance."""
+    """Test: `permutation` (default), or `normal`.
+
+    `normal` approximates the distribution over partitions by a normal one with the same mean and variance.
+    """
     ddof: Annotated[int, Field(ge=0, le=1)] = 1
     """Delta degrees of freedom of the standard deviation that effect sizes are divided by. Default: 1."""
     exact: Annotated[int, Field(ge=0, le=PARTITIONS)] = 200_000
-    """Largest number of partitions for which the permutation test goes through all of them; beyond, it draws random
-    ones. Default: 200000."""
+    """Largest number of partitions that the permutation test enumerates. Default: 200000.
+
+    Beyond it, the test draws random ones.
+    """
     draws: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
     """Number of random partitions where there are more than `exact`. Default: 10000."""
     max_missing: Share = 0.2
     """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
     duplicates: Literal["error", "allow"] = "error"
-    """Whether a word may occur twice among the targets, or among the attributes, of a category (`allow`) or is an
-    `error` (default)."""
+    """Treatment of a word that occurs twice among the targets, or among the attributes, of a category.
+
+    `allow`, or an `error` (default).
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -84,8 +94,10 @@ class WEATSettings(AssociationSettings):
     }
 
     case: Literal["auto", "keep", "lower"] = "auto"
-    """Whether words are looked up as written (`keep`) or in lower case (`lower`). `auto` (default) is `lower` if no
-    word of the vocabulary has a capital letter."""
+    """Spelling in which words are looked up: as written (`keep`) or in lower case (`lower`).
+
+    `auto` (default) is `lower` if no word of the vocabulary has a capital letter.
+    """
 
 
 class SEATSettings(AssociationSettings):
@@ -100,11 +112,16 @@ class SEATSettings(AssociationSettings):
     layers: Layers = default_of(default=(-1,))
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pooling: Literal["mean", "mean-special", "cls", "last"] = "mean"
-    """Which vector represents a sentence: the `mean` over its tokens without special ones (default), `mean-special`
-    with them, `cls` the first token, or `last` the last token."""
+    """Vector that represents a sentence.
+
+    The `mean` over its tokens without special ones (default), `mean-special` with them, `cls` the first token, or
+    `last` the last token.
+    """
     unit: Literal["word", "sentence"] = "word"
-    """What the test and the interval treat as independent: words (default) or sentences. Sentences with the same word
-    hardly are."""
+    """Unit that the test and the interval treat as independent: words (default) or sentences.
+
+    Sentences with the same word hardly are.
+    """
 
 
 class CEATSettings(AssociationSettings):
@@ -120,27 +137,40 @@ class CEATSettings(AssociationSettings):
     sentences: Annotated[
         Given[str | list[str] | None, Data | None], CITED, Table(("id", "word", "text", "start", "end"))
     ] = default_of(default=None)
-    """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
-    with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
-    draws from its corpus."""
+    """Files of sentences. Default: the sentences that a study draws from its corpus.
+
+    A table with id, word, text, start and end (see `penchant schema occurrences`), or plain text with one sentence per
+    line, which is searched for the words with their suffixes.
+    """
     segments: Annotated[Given[tuple[Bound, ...], Iterable[int | str]], Field(min_length=1, strict=False)] = default_of(
         default=(9, 25, 75, ">75")
     )
-    """Context lengths, in words. L: a window of L words around the word; ">L": whole sentences of more than L words;
-    "all": whole sentences of any length. Default: 9, 25, 75 and ">75"."""
+    """Context lengths, in words. Default: 9, 25, 75 and ">75".
+
+    L: a window of L words around the word; ">L": whole sentences of more than L words; "all": whole sentences of any
+    length.
+    """
     mode: Literal["window", "bin"] = "window"
-    """How a length L is applied. `window` (default) cuts L words around the word; `bin` takes whole sentences of at
-    most L words and more than the next smaller length."""
+    """Meaning of a length L: `window` (default) or `bin`.
+
+    `window` cuts L words around the word; `bin` takes whole sentences of at most L words and more than the next smaller
+    length.
+    """
     samples: Several[Annotated[int, Field(ge=2, le=RESAMPLES)]] = default_of(default=(1_000,))
     """Number of samples to combine. With several numbers, each gives its own results. Default: 1000."""
     sampling: Several[Literal["fixed", "random"]] = default_of(default=("fixed",))
-    """`fixed` (default): the same sentences for every model and number of samples; `random`: sentences drawn anew for
-    each."""
+    """Choice of sentences: `fixed` (default) or `random`.
+
+    `fixed`: the same sentences for every model and number of samples; `random`: sentences drawn anew for each.
+    """
     layers: Layers = default_of(default=(-1,))
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pieces: Literal["mean", "first", "last", "root"] = "mean"
-    """Which vector represents a word of several pieces: the `mean` over them (default), the `first`, the `last`, or the
-    mean over the pieces of its `root`, without suffixes."""
+    """Vector that represents a word of several pieces.
+
+    The `mean` over them (default), the `first`, the `last`, or the mean over the pieces of its `root`, without
+    suffixes.
+    """
     minimum: Annotated[int, Field(ge=1, le=COUNT)] = 1
     """Fewest usable sentences a word must have in a segment; with fewer it counts as missing there. Default: 1."""
     resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 1_000
@@ -162,8 +192,11 @@ class LogProbBiasSettings(AssociationSettings):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"first-piece": {"pieces": "first"}}
 
     pieces: Literal["all", "first"] = "all"
-    """How a word of several pieces is scored: with one mask per piece and the sum of their log-probabilities (`all`,
-    default), or with a single mask, read for the first piece as in older code (`first`)."""
+    """Scoring of a word of several pieces: `all` (default) or `first`.
+
+    `all`: one mask per piece and the sum of their log-probabilities; `first`: a single mask, read for the first piece
+    as in older code.
+    """
 
 
 _KINDS = {kind.name: kind for kind in (WEATSettings, SEATSettings, CEATSettings, LogProbBiasSettings)}

@@ -36,7 +36,7 @@ _TITLE = 40
 """Characters per line of a panel's title."""
 _STRIP = 250
 _STEP = 46
-"""Pixels between the strips of two sets, which leave room for the names above and below."""
+"""Pixels between the strips of two sets, which leave space for the labels above and below."""
 
 Values = NDArray[np.float64]
 
@@ -60,8 +60,10 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> 
 
 
 def scores(results: Sequence[Result], text: Text) -> Any:
-    """Return numbers of sentences by prior and corrected score: a panel per structure, a row per model; None of
-    instruments without these scores."""
+    """Return a chart of sentence counts by prior and corrected score; None for instruments without these scores.
+
+    It has a panel per structure and a row per model.
+    """
     if not all("prior" in result.items.columns for result in results):
         return None
     own = text.below("figures", "scores")
@@ -160,24 +162,24 @@ def _cells(
     return alt.layer(cells, nought).properties(width=_SIDE, height=_SIDE)
 
 
-# What every stimulus says -------------------------------------------------------------------------------------------
+# Strips of stimuli -------------------------------------------------------------------------------------------------
 
 
 class Words:
-    """For each model a strip per category and set, with a mark per stimulus and the most extreme labelled."""
+    """Figures with a strip per category and set, a mark per stimulus and labels for the extremes."""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return a figure for each model that has stimuli."""
-        drawn = []
+        figures_ = []
         for number, (model, result) in enumerate(zip(models(results), results, strict=True), start=1):
             frames = _of_attributes(result) if probe(results) == "logprob-bias" else _of_words(result)
             if frames:
                 own = text.given(model="" if len(results) == 1 else model)
-                made = figure(
+                chart = figure(
                     "words", _strips(frames, model, own.get("figures", "words", "axis")), own, "category set item"
                 )
-                drawn.append(made if len(results) == 1 else replace(made, name=f"words-{number}"))
-        return drawn
+                figures_.append(chart if len(results) == 1 else replace(chart, name=f"words-{number}"))
+        return figures_
 
 
 def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
@@ -211,7 +213,7 @@ def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str, axis: str) -
 
 
 def _strip(category: str, frame: pl.DataFrame, model: str, axis: str) -> alt.LayerChart:
-    """Return the stimuli of a category. In each set the rightmost is labelled above the strip, the leftmost below."""
+    """Return the strips of a category. In each set the rightmost stimulus is labelled above, the leftmost below."""
     shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
     sets = [side for side in SIDES if side in set(shown["set"])]
     rows = [

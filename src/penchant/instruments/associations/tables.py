@@ -38,7 +38,7 @@ from penchant.views.tables import Column, TableSpec, beside, count, level, model
 FEW = 3
 """Number of most influential stimuli listed for each category and model."""
 _SHOWN = 4
-"""Number of words of a set that are listed."""
+"""Number of words listed for each set."""
 
 
 @lru_cache(maxsize=8)
@@ -57,7 +57,7 @@ def _place(line: Line) -> tuple[str, ...]:
 
 
 def _templates(line: Line) -> list[Line]:
-    """Return the effect sizes of each template that a row is over, the least first."""
+    """Return the effect sizes of all templates that a row covers, the smallest first."""
     return _by_place(line.source)[_place(line)]
 
 
@@ -77,7 +77,7 @@ def _varying(
     of: Callable[[Sequence[Source]], list[Source]] = stacked_rows,
     detail: bool = True,
 ) -> TableSpec:
-    """Return the table of a measure and of `others` beside it, with a column for each factor that varies."""
+    """Return the table of a measure, with `others` beside it and a column for each factor that varies."""
     return TableSpec(name, At(measure=measure), varying(measure, *others, rest=rest, within=of), of=of, detail=detail)
 
 
@@ -95,7 +95,7 @@ def _influential(result: Result) -> pl.DataFrame:
     for category, label, items in [] if _of_sentences(result) else by_category(result):
         x, y = (items.filter(side=side)["association"].to_numpy() for side in "XY")
         whole = effect_size(x, y, ddof=int(result.signature["ddof"]))
-        each = (  # the sentences of a word are averaged where the word is the unit
+        each = (  # if the unit is the word, its sentences are averaged
             items.drop_nulls("without")
             .group_by("side", name, "without", maintain_order=True)
             .agg(pl.col("association").mean())
@@ -111,7 +111,7 @@ def _of_sentences(result: Result) -> bool:
 
 
 def _words_of_sets(found: Sequence[Source]) -> list[Source]:
-    """Return the words of the sets X, Y, A and B of each category, those that at least one model has."""
+    """Return the words of the sets X, Y, A and B of each category that at least one model has."""
     labels: dict[str, str] = {}
     sets: dict[str, dict[str, dict[str, None]]] = {}
     for source in found:
@@ -141,8 +141,10 @@ _SIDE = level("side", "set")
 
 
 def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Columns:
-    """Return what makes the columns of effect sizes or their differences: a column for each context where there are
-    several, or a row for each (`all_`)."""
+    """Return the function that makes the columns of effect sizes or their differences.
+
+    Several contexts have a column each, or a row each (`all_`).
+    """
 
     def columns(found: Sequence[Source]) -> list[Column]:
         rows = rows_of(found if all_ else shown_at("sampling", "samples")(found), *measures)
@@ -161,13 +163,13 @@ _KEYS = (*SIDES, "measure", "category", "layer", "side", "stimulus")
 
 
 def _leads(found: Sequence[Source]) -> list[Source]:
-    """Return the rows at the sampling that is shown, those of the first context of each marked."""
-    made = []
+    """Return the rows at the displayed sampling, with those of each row's first context marked in `leads`."""
+    selected = []
     for source in shown_at("sampling", "samples")(found):
         keys = [name for name in source.frame.columns if name in _KEYS]
         first = pl.col("context") == pl.col("context").first().over(keys)
-        made.append(replace(source, frame=source.frame.with_columns(leads=first)))
-    return made
+        selected.append(replace(source, frame=source.frame.with_columns(leads=first)))
+    return selected
 
 
 def _is_first(line: Line) -> bool:
@@ -175,7 +177,7 @@ def _is_first(line: Line) -> bool:
 
 
 def _several_layers(found: Sequence[Source]) -> list[Source]:
-    """Return all rows, where there are several layers, or of differences several of anything that is chosen."""
+    """Return all rows if there are several layers (of differences: several samplings), else none."""
     rows = rows_of(found, *HEADLINE, DIFFERENCE)
     compared = found[0].result is None
     shown = len(only(rows, "sampling", "samples")) < len(rows) if compared else bool(several(rows, "layer"))
@@ -183,7 +185,7 @@ def _several_layers(found: Sequence[Source]) -> list[Source]:
 
 
 def _effects(measures: Sequence[str], form: str, who: Column, name: str) -> list[TableSpec]:
-    """Return the table of effect sizes, or of their differences, at the sampling that is shown, and that of all."""
+    """Return two tables of effect sizes, or of their differences: at the displayed sampling, and at all levels."""
     at = At(measure=tuple(measures))
     return [
         TableSpec(name, at, _of(measures, form, who, all_=False), of=_leads, takes=_is_first),

@@ -1,4 +1,4 @@
-"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
+"""The table across measures, with the same categories under WEAT, SEAT, CEAT and the log-probability bias score."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from penchant.wording.templates import Text
 NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
 """The names of the association measures in column heads."""
 _ROOM = 110
-"""Characters the heads may take together; beyond that, models are numbered."""
+"""Total number of characters of the heads beyond which models are numbered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One measure of one model: `rows` has the summary row of each category, `shown` says in words which levels they
-    are of."""
+    """One measure of one model: `rows` has the summary row of each category, `shown` describes the displayed levels."""
 
     head: str
     measure: str
@@ -39,7 +38,7 @@ class Column:
 
 
 def columns(results: Sequence[Result]) -> list[Column]:
-    """One column per result, at the chosen level of every factor."""
+    """Return one column per result, at the chosen level of every factor."""
     shown_columns = []
     for head, result in zip(_heads(results), results, strict=True):
         name = result.signature["probe"]
@@ -56,7 +55,7 @@ def columns(results: Sequence[Result]) -> list[Column]:
 
 
 def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
-    """The columns with p adjusted over all of them, because a reader picks from the whole table."""
+    """Return the columns with p adjusted over all of them, because a reader picks from the whole table."""
     adjusted = holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist()
     family = {"tests": sum(p == p for p in adjusted), "test_family": "all measures and categories"}
     each = iter(adjusted)
@@ -67,8 +66,10 @@ def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
 
 
 def _heads(results: Sequence[Result]) -> list[str]:
-    """Measure and model. Where there is no room for the models' names they are numbered, and a measure with a single
-    model stands alone."""
+    """Return measure and model as the head of each column.
+
+    If the models' names are too long they are numbered, and a measure with a single model stands alone.
+    """
     measures = [NAMES[result.signature["probe"]] for result in results]
     model_names = [result.signature["model"].rpartition("/")[2] for result in results]
     heads = [f"{measure} {model}" for measure, model in zip(measures, model_names, strict=True)]
@@ -169,7 +170,7 @@ def figures(results: Sequence[Result], text: Text) -> list[Figure]:
 
 
 def finding(results: Sequence[Result], text: Text) -> list[str]:
-    """Return on which categories all columns agree: by the sign of d, and by being told apart from 0 in all of them."""
+    """Return sentences on the categories in which all columns agree in sign, or all clearly differ from 0."""
     shown = columns(results)
     by_category = {
         category: [column.rows[category] for column in shown if category in column.rows] for category in _labels(shown)
@@ -186,7 +187,7 @@ def finding(results: Sequence[Result], text: Text) -> list[str]:
 
 
 def across(text: Text) -> Section:
-    """Return the section across measures, in the words of a text."""
+    """Return the section across measures, with the given texts."""
     text = text.given(significant=SIGNIFICANT)
 
     def methods(results: Sequence[Result]) -> list[str]:

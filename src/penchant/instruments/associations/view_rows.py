@@ -1,4 +1,4 @@
-"""Rows of estimates and items as tables, figures and prose of association tests show them."""
+"""Selected rows of estimates and items for the tables, figures and prose of association tests."""
 
 from __future__ import annotations
 
@@ -25,35 +25,37 @@ SIGNIFICANT = 0.05
 
 
 def probe(results: Sequence[Result]) -> str:
-    """The name of the instrument that the results come from."""
+    """Return the name of the instrument that produced the results."""
     return results[0].signature["probe"]
 
 
 def headline(name: str) -> str:
-    """The main measure of an instrument."""
+    """Return the main measure of an instrument."""
     return COMBINED if name == "ceat" else EFFECT
 
 
 def context_name(name: str) -> str:
-    """The word for a context of an instrument."""
+    """Return the word for a context of an instrument."""
     return {"ceat": "segment", "logprob-bias": "structure"}.get(name, "context")
 
 
 def context_title(name: str, context: str) -> str:
-    """A context as the head of a column or panel; the length of a segment has its unit."""
+    """Return a context as the head of a column or panel; the length of a segment has its unit."""
     if name != "ceat":
         return context
     return "whole sentences" if context == EVERY else f"{context.replace('>', '> ')} words"
 
 
 def named(category: str, label: str) -> str:
-    """A category with its label, as charts and items show it."""
+    """Return a category with its label, for charts and items."""
     return f"{category} {label}" if label and label != category else category
 
 
 def stacked(results: Sequence[Result], *measures: str) -> pl.DataFrame:
-    """The estimates of some measures of all models, sorted by category, with a column `who` for the model and one for
-    every factor."""
+    """Return the estimates of some measures of all models, sorted by category.
+
+    They have a column `who` for the model and one for every factor.
+    """
     return ordered(
         (model, result.summary.filter(pl.col("measure").is_in(measures)))
         for model, result in zip(models(results), results, strict=True)
@@ -61,7 +63,7 @@ def stacked(results: Sequence[Result], *measures: str) -> pl.DataFrame:
 
 
 def ordered(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
-    """Tables stacked, sorted by category and then in their own order. A label equal to its category becomes empty."""
+    """Stack tables, sorted by category and then in their own order. A label equal to its category becomes empty."""
     whole = pl.concat([with_factors(frame).with_columns(pl.lit(who).alias("who")) for who, frame in frames])
     if not len(whole):
         return whole
@@ -73,24 +75,26 @@ def ordered(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
 
 
 def with_factors(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with a column for every factor; factors that an instrument lacks are empty strings."""
+    """Return the table with a column for every factor; factors that an instrument lacks are empty strings."""
     return frame.with_columns(pl.lit("").alias(name) for name in FACTORS if name not in frame.columns)
 
 
 def levels(frame: pl.DataFrame, factor: str) -> list[str]:
-    """The levels of a factor, in order."""
+    """Return the levels of a factor, in order."""
     values: list[str] = frame[factor].unique(maintain_order=True).to_list()
     return values
 
 
 def several(frame: pl.DataFrame, *left_out: str) -> list[str]:
-    """The factors with more than one level."""
+    """Return the factors with more than one level."""
     return [factor for factor in FACTORS if factor not in left_out and len(levels(frame, factor)) > 1]
 
 
 def chosen(frame: pl.DataFrame) -> dict[str, str]:
-    """The level of every factor to show where only one can be shown: the first layer, the longest context, fixed
-    sampling if there is any, and the largest number of samples."""
+    """Return the level of every factor to show if only one can be shown.
+
+    The first layer, the longest context, fixed sampling if there is any, and the largest number of samples.
+    """
     sampling = levels(frame, "sampling")
     return {
         "layer": levels(frame, "layer")[0],
@@ -101,7 +105,7 @@ def chosen(frame: pl.DataFrame) -> dict[str, str]:
 
 
 def _length(context: str) -> float:
-    """The length of a context, in words. All contexts together count as the longest; structures have no length."""
+    """Return the length of a context, in words: infinite for all contexts together, 0 for structures."""
     match = re.fullmatch(r"(>?)\s*(\d+)", context)
     if match is None:
         return float("inf") if context == EVERY else 0
@@ -109,7 +113,7 @@ def _length(context: str) -> float:
 
 
 def families(frame: pl.DataFrame, name: str) -> str:
-    """Return what Holm's adjustment is over: all categories, and the layers and contexts where there are several."""
+    """Return the scope of Holm's adjustment: all categories, and the layers and contexts if there are several."""
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
     if "context" in factors and name == "logprob-bias":
@@ -118,7 +122,7 @@ def families(frame: pl.DataFrame, name: str) -> str:
 
 
 def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
-    """The rows with the chosen level of some factors."""
+    """Return the rows at the chosen level of some factors."""
     if not len(frame):
         return frame
     level = chosen(frame)
@@ -126,7 +130,7 @@ def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
 
 
 def where(frame: pl.DataFrame, name: str, *factors: str) -> list[str]:
-    """The chosen levels of some factors in words, for factors with several levels."""
+    """Return the chosen levels of some factors in words, for factors with several levels."""
     if not len(frame):
         return []
     level = chosen(frame)
@@ -146,20 +150,20 @@ def _context_words(name: str, context: str) -> str:
 
 
 def by_category(result: Result) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """The items of every category with its id and label, at the chosen level of every factor."""
+    """Yield the items of every category with its id and label, at the chosen level of every factor."""
     for _, items in only(with_factors(result.items), *FACTORS).group_by("category", maintain_order=True):
         category, label = items["category"][0], items["label"][0]
         yield category, label if label != category else "", items
 
 
 HEADLINE = (EFFECT, COMBINED)
-"""The main measure: of CEAT the combined one."""
+"""The main measures: the combined effect size is CEAT's."""
 Kept: TypeAlias = Callable[[Sequence[Source]], list[Source]]
 Columns: TypeAlias = Callable[[Sequence[Source]], list[Column]]
 
 
 def probe_of(found: Sequence[Source]) -> str:
-    """Return the instrument that some sources are of."""
+    """Return the name of the instrument that produced some sources."""
     result = found[0].result
     return (Signature.parse(found[0].frame["signature"][0]) if result is None else result.signature)["probe"]
 
@@ -173,7 +177,7 @@ def stacked_rows(found: Sequence[Source]) -> list[Source]:
 def shown_at(
     *factors: str, measures: Sequence[str] = (*HEADLINE, DIFFERENCE)
 ) -> Callable[[Sequence[Source]], list[Source]]:
-    """Return what keeps the level of some factors that is shown where only one can be."""
+    """Return a function that keeps the rows at the chosen level of some factors."""
 
     def kept(found: Sequence[Source]) -> list[Source]:
         placed = stacked_rows(found)
@@ -200,7 +204,7 @@ def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Co
 
 
 def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
-    """Return what makes the columns of a table of some measures."""
+    """Return a function that makes the columns of a table of some measures."""
 
     def columns(found: Sequence[Source]) -> list[Column]:
         return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]

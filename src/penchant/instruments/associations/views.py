@@ -1,4 +1,4 @@
-"""What a report shows of association tests; the words are in `text.yaml`."""
+"""Tables, figures and items of association tests in a report; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _of_differences(comparison: pl.DataFrame) -> dict[str, Any]:
 
 
 def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
-    """Return what Holm's adjustment is over, which contexts there are, and what names the levels that are shown."""
+    """Return the facts of a table: scope of Holm's adjustment, several contexts or not, and names of shown levels."""
     return {
         "family": families(frame, name) if len(frame) else "",
         "wide": len(frame) > 0 and len(levels(frame, "context")) > 1,
@@ -84,21 +84,23 @@ def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _placed(found: Sequence[Source]) -> list[Source]:
-    """Return the effect sizes with the place of each, and layers told apart in the same way as models."""
-    made = []
+    """Return the effect sizes with the place of each, treating several layers like several models."""
+    selected = []
     several_layers = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
     for source in shown_at("context", "sampling", "samples")(found):
         place = pl.concat_str("category", "label", separator=" ").str.strip_chars()
         known = source.frame.filter(pl.col("value").is_not_nan()).with_columns(category=place)
         for (layer,), part in known.group_by("layer", maintain_order=True):
             name = f"{source.model}, layer {layer}" if several_layers else source.model
-            made.append(replace(source, model=name, frame=part))
-    return made
+            selected.append(replace(source, model=name, frame=part))
+    return selected
 
 
-def _told(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> list[str]:
-    """Return in which categories each model's effect size is told apart from 0, and in which two models differ; at the
-    levels that are shown where only one can be."""
+def _finding(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> list[str]:
+    """Return sentences on the categories with a clear effect size, or a clear difference between two models.
+
+    Both are at the chosen level of every factor.
+    """
     words = text.below("prose", "finding")
     how = Shown("+.2f", words.get("noun"))
     parts = [
@@ -123,7 +125,7 @@ _NAMES, _MEANS, _WITH = "cosine_words", "cosine_means", "cosine_with"
 
 
 def _placed_items(result: Result) -> pl.DataFrame:
-    """Return the items with their category in words, a column for every factor, and what leaks as readers call it."""
+    """Return the items with their category in words, a column for every factor, and a mark for leaking attributes."""
     label = pl.when(pl.col("label") != pl.col("category")).then("label").otherwise(pl.lit(""))
     named = pl.concat_str("category", label, separator=" ").str.strip_chars()
     items = with_factors(result.items).with_columns(named.alias("place"))
@@ -134,8 +136,7 @@ def _placed_items(result: Result) -> pl.DataFrame:
 
 
 def _with_cosines(result: Result) -> pl.DataFrame:
-    """Return the stimuli with the cosines of each: of targets with attributes, as in the items, and of attributes with
-    targets."""
+    """Return the stimuli with the cosines of each, for targets with attributes and for attributes with targets."""
     frame = _placed_items(result)
     words = TEXT.below("weat", "items", "said")
     names: list[list[str]] = [[] for _ in range(len(frame))]
@@ -168,13 +169,13 @@ def _by_word(others: pl.DataFrame, cosines: NDArray[np.float64]) -> tuple[list[s
 
 
 def _with_scores(result: Result) -> pl.DataFrame:
-    """Return the sentences with their scores as they are printed."""
+    """Return the sentences with their scores formatted for display."""
     return _placed_items(result).with_columns(
         pl.col(name).round(3).cast(pl.String).alias(f"{name}_shown") for name in SCORES
     )
 
 
-def _said(*keys: str) -> Callable[[pl.DataFrame], list[str]]:
+def _repeated(*keys: str) -> Callable[[pl.DataFrame], list[str]]:
     return lambda items: [TEXT.get(*keys)] * len(items)
 
 
@@ -196,8 +197,8 @@ SENTENCES = Items(
     ),
     each=tuple(ModelColumn(score, digits=2, signed=score == "corrected") for score in SCORES),
     tokens=(
-        Tokens("fill", "pieces", "target", "logprobs_fill", _said("logprob-bias", "items", "said", "fill")),
-        Tokens("prior", "pieces", "target", "logprobs_prior", _said("logprob-bias", "items", "said", "prior")),
+        Tokens("fill", "pieces", "target", "logprobs_fill", _repeated("logprob-bias", "items", "said", "fill")),
+        Tokens("prior", "pieces", "target", "logprobs_prior", _repeated("logprob-bias", "items", "said", "prior")),
     ),
     rows=_with_scores,
 )
@@ -215,7 +216,7 @@ VIEWS = Views(
         Words(),
     ),
     items=STIMULI,
-    finding=(Said(lambda results, comparison, text: iter(_told(results, comparison, text))),),
+    finding=(Said(lambda results, comparison, text: iter(_finding(results, comparison, text))),),
     facts=_facts,
     compared_facts=_of_differences,
 )

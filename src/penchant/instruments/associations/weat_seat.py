@@ -45,16 +45,17 @@ from penchant.wording.phrases import Note
 
 SLOT = "{word}"
 _NAMED = 20
-"""The most words that a caution names."""
+"""Largest number of words that a caution lists."""
 Table: TypeAlias = tuple[Mapping[str, str], Stimuli, Filled | None]
-"""The table of associations of a category and layer, with the stimuli in it; None in place of a table where a list of
-stimuli is empty."""
+"""Category and layer, their stimuli, and their table of cosines; None if a list of stimuli is empty."""
 
 
 @dataclass(frozen=True)
 class Tables(Measured):
-    """The table of every category and layer, and the control of each category that has one. `alone`: whether each
-    category has sentences whose words are not known."""
+    """The table of every category and layer, and the control of each category that has one.
+
+    `alone`: True if every category has whole sentences whose stimulus word is not declared.
+    """
 
     tables: tuple[Table, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class Tables(Measured):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A stimulus: a word, or a sentence that contains it and the word's span of characters there."""
+    """A stimulus: a word, or a sentence with the word's span of characters in it."""
 
     word: str
     text: str = ""
@@ -109,7 +110,7 @@ class WEAT(WEATSettings, Association[Tables]):
         spelled = [word for word in words if word in have and known[word] != small[word]]
         cautions = (
             *lost_words(_stimuli_of(tables), where),
-            *(told for category in categories for told in category.cautions()),
+            *(caution for category in categories for caution in category.cautions()),
             *told_respelt(spelled, len(words), "stimuli", model.name),
             *_capitals(small if lower else {word: lowered(word, language) for word in words}, have, model, lower=lower),
         )
@@ -124,7 +125,8 @@ class SEAT(SEATSettings, Association[Tables]):
     """The sentence encoder association test: WEAT on vectors of bleached sentences that contain the words.
 
     `run` returns items (one row per sentence) and a summary: an effect size for every category and layer, with an
-    interval and a test over words, whose sentences stay together, and also the test of older tools, over sentences."""
+    interval and a test over words, whose sentences stay together, and also the test of older tools, over sentences.
+    """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
 
@@ -147,18 +149,18 @@ class SEAT(SEATSettings, Association[Tables]):
             *lost_words(_stimuli_of(tables), f"the vocabulary of {session.lm.name}"),
             *respelt(session.lm, categories),
             *self._undeclared(categories),
-            *(told for category in categories for told in category.cautions()),
+            *(caution for category in categories for caution in category.cautions()),
         )
         alone = all(_alone(category) for category in categories)
         return Tables(_items(tables, self), cautions, tuple(tables), controls_of(categories), alone)
 
     def result(self, measured: Tables, signature: Signature) -> Result:
-        """Return the result of what was measured; its unit is the sentence where no words are known."""
+        """Return the result of a measurement; its unit is the sentence if no stimulus words are declared."""
         settled = self.model_copy(update={"unit": "sentence"}) if measured.alone else self
         return super(SEAT, settled).result(measured, signature)
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
-        """Return its own parameters; the unit is the sentence where no words are known."""
+        """Return this instrument's own parameters; the unit is the sentence if no stimulus words are declared."""
         alone = all(_alone(category) for category in self.chosen(base))
         return {**super().particulars(base), **({"unit": "sentence"} if alone else {})}
 
@@ -175,7 +177,7 @@ class SEAT(SEATSettings, Association[Tables]):
             yield CAUTIONS.get("no-sentence", categories=bare)
 
     def _read_vectors(self, session: Session, distinct: Mapping[str, Sentence]) -> dict[str, NDArray[np.float32]]:
-        """The vectors, shape (layers, d), of the sentences that the model can read, by text."""
+        """Return the vectors, shape (layers, d), of the sentences that the model can read, by text."""
         scorer = session.scorer
         session.expect(len(distinct))
         reasons = scorer.usable((s.text, s.span, f"'{s.text}'") for s in distinct.values())
@@ -187,12 +189,12 @@ class SEAT(SEATSettings, Association[Tables]):
 
 
 def _alone(category: Category) -> bool:
-    """Return whether a list of the category has sentences whose words are not known."""
+    """Return whether a list of the category has whole sentences whose stimulus word is not declared."""
     return any(part.sentences_alone() for part in category.lists())
 
 
 def _sentences_of(part: WordList, word: str) -> list[Sentence]:
-    """Return the sentences of a word. Without templates it is its own: SEAT's original files have whole sentences."""
+    """Return the sentences of a word: one for each template, or the word itself (SEAT's files have whole sentences)."""
     if part.behind:
         return [Sentence(part.behind[part.words.index(word)], word, (0, len(word)))]
     sentences = []
@@ -223,7 +225,7 @@ def _tables(
 
 
 def _cosines(by: Mapping[str, str], parts: list[list[Sentence]], vector: Vector, unit_of_test: str) -> Filled:
-    """Return the table of the stimuli of X, Y (rows) and A, B (columns)."""
+    """Return the table of cosines, with the stimuli of X and Y as rows and of A and B as columns."""
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
     names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]
@@ -241,8 +243,10 @@ def _stimuli_of(tables: Iterable[Table]) -> dict[str, Stimuli]:
 
 
 def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate]:
-    """Return the effect size of every table, the test over sentences where a word has several, and the effect sizes
-    beyond a control."""
+    """Return all effect sizes and those beyond a control.
+
+    Where a word has several sentences, the test over sentences is added.
+    """
     rows: list[Estimate] = []
     placed: list[Placed] = []
     for by, stimuli, filled in measured.tables:
@@ -261,13 +265,15 @@ def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate
 
 
 def _capitals(words: Mapping[str, str], have: Collection[str], model: StaticVectors, *, lower: bool) -> Iterator[str]:
-    """Yield the caution about stimuli with capital letters, given with their lower case: that they were looked up in
-    `lower` case, or that they are not there as they are written and would be in lower case."""
+    """Yield a caution about stimuli with capital letters (keys of `words`; values: their lower case).
+
+    With `lower` they were looked up in lower case; without, they are missing as written and known in lower case.
+    """
     capitals = [word for word, small in words.items() if word != small]
     if lower:
-        found = [word for word in capitals if word in have]
+        affected = [word for word in capitals if word in have]
     else:
-        found = [word for word in capitals if word not in have and model.spelling(words[word]) is not None]
-    if found:
-        told = {"n": len(found), "of": len(words), "model": model.name, "words": first_of(found, _NAMED)}
-        yield CAUTIONS.get("lowered" if lower else "only-lower", **told)
+        affected = [word for word in capitals if word not in have and model.spelling(words[word]) is not None]
+    if affected:
+        facts = {"n": len(affected), "of": len(words), "model": model.name, "words": first_of(affected, _NAMED)}
+        yield CAUTIONS.get("lowered" if lower else "only-lower", **facts)

@@ -25,18 +25,18 @@ from penchant.text_io import is_directory, stem
 from penchant.wording.phrases import Note
 
 SENTENCE = ("id", "text", "expected", "group")
-"""The columns of sentences that are given in Python without names."""
+"""The columns of sentences given in Python without names."""
 GAP = "[MASK]"
 _OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
-"""How people mark a gap elsewhere."""
+"""Other marks that people use for a gap."""
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
 _NAMED = 3
-"""How many sentences a caution names."""
+"""Number of sentences that a caution lists."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
-"""Columns of the results, whose names no label may have."""
+"""Columns of the results, which no label may have as its name."""
 
 
 def _gapped(value: object) -> str:
@@ -60,7 +60,7 @@ class SentenceRow(BaseModel):
     text: Annotated[str, BeforeValidator(_gapped)]
     """A sentence with exactly one [MASK]."""
     expected: Point
-    """ρ, the point of the scale the sentence calls for: −1, −0.5, 0, 0.5 or 1."""
+    """ρ, the point of the scale that fits the sentence: −1, −0.5, 0, 0.5 or 1."""
     group: Text
     """The group of sentences whose mean it counts towards; "all" is reserved."""
 
@@ -118,7 +118,10 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with its gap: the text is `item.texts["text"]`, the group `item.labels["group"]`, ρ is `expected`."""
+    """A sentence with its gap; `expected` is ρ.
+
+    The text is `item.texts["text"]`, the group `item.labels["group"]`.
+    """
 
     item: Item
     expected: float
@@ -131,8 +134,10 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClozeSet:
-    """A test set as read from its files. `path` is the table of sentences, `sha256` its hash; `description` the file
-    set.yaml, where there is one."""
+    """A test set as read from its files.
+
+    `path` is the table of sentences, `sha256` its hash; `description` the file set.yaml, if there is one.
+    """
 
     name: str
     language: str
@@ -165,8 +170,10 @@ _TABLES = {
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Return the `set.yaml` of a set given in Python: its keys, with tables where it names files. None for anything
-    else. Raises DataError."""
+    """Return the `set.yaml` of a set given in Python as a mapping; None for anything else. Raises DataError.
+
+    The mapping has the keys of a `set.yaml`, with tables in place of file names.
+    """
     if not isinstance(given, Mapping):
         return None
     if not given.keys() & _TABLES.keys() and not any(isinstance(part, Mapping) for part in given.values()):
@@ -176,11 +183,11 @@ def file_of_set(given: Any) -> Path | None:
 
 @asked
 def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
-    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone, in a file or given in
-    Python as rows, columns or a frame, or the keys of a `set.yaml` as a mapping, with tables where it names files.
+    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
 
-    `columns` names those of the table of sentences that are not called id, text, expected or group. Raises DataError
-    naming file, line and field.
+    A table is a file, or rows, columns or a frame in Python; a set may also be the keys of a `set.yaml` as a mapping,
+    with tables in place of file names. `columns` maps id, text, expected or group to columns with other names. Raises
+    DataError naming file, line and field.
     """
     source = file_of_set(path) or path_of(path, SENTENCE, sets=_SETS)
     if is_directory(source):
@@ -218,11 +225,11 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
     for line, row in rows:
         taken = RESERVED & (row.__pydantic_extra__ or {}).keys()
         if taken:
-            told, hint = "the results have a column of that name", "give the column another name"
-            raise DataError(told, file=path, line=line, field=min(taken), hint=hint)
+            message, hint = "the results have a column of that name", "give the column another name"
+            raise DataError(message, file=path, line=line, field=min(taken), hint=hint)
         if row.id in lines:
-            told = f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'"
-            raise DataError(told, file=path, line=line, field="id")
+            message = f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'"
+            raise DataError(message, file=path, line=line, field="id")
         lines[row.id] = line
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
         sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
@@ -230,10 +237,12 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
 
 
 def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[Note | str]:
-    """Yield cautions about the expected points of a test set, whose column is called so: dates, and for every group
-    whose sentences call for both ends of the scale the rows of the rarer sign."""
+    """Yield cautions about the expected points of a test set, which are in `column`.
+
+    They are about dates, and about the rows of the rarer sign in every group whose sentences have both signs.
+    """
     cells = (row.values.get(column) for row in read_rows(test_set.path))
-    yield from (f"in the column '{column}' {told}" for told in dates_of_half(cells))
+    yield from (f"in the column '{column}' {message}" for message in dates_of_half(cells))
     groups: dict[str, tuple[list[str], list[str]]] = {}
     for sentence in sentences:
         below, above = groups.setdefault(sentence.item.labels["group"], ([], []))
@@ -274,6 +283,6 @@ def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, lis
 
 
 def filled(text: str, word: str, language: str = "und") -> str:
-    """Return the sentence with the word in its gap, with a capital of the language where the gap comes first."""
+    """Return the sentence with the word in its gap, capitalised by the rules of the language if the gap comes first."""
     initial = text.lstrip().startswith(GAP)
     return text.replace(GAP, capitalised(word, language) if initial else word)

@@ -29,19 +29,19 @@ from penchant.wording.phrases import Method, Note
 Array = NDArray[np.float64]
 Values = TypeVar("Values", Array, pl.Series)
 SUITING = ("beta", "delta")
-"""The measures that raters and their ratings decide, and two models are compared by."""
+"""The measures that depend on raters, and by which two models are compared."""
 MOVED = "{}, ratings moved"
-"""The name of a measure as it would be if some ratings had been different."""
+"""The name of a measure as it would be if some ratings were different."""
 PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
 """The name of a measure with the other choice of `renormalise`."""
 LEFT_OUT = "cloze.nothing-rated"
-"""The note on sentences that no mean counts."""
+"""The code of the note on sentences that no mean counts."""
 EVERYTHING = "all"
-"""The group that stands for all sentences."""
+"""The group of all sentences."""
 LITTLE_RATED = 0.5
-"""A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
+"""Share of the mass of all predictions below which the mean rated mass gets a caution."""
 HALF_JUDGED = 0.5
-"""A caution is issued where two raters or more judge less than this share of the rated mass."""
+"""Share of the rated mass below which the part judged by two raters or more gets a caution."""
 SHOWN = Shown("+.3f", "sentences")
 _Row: TypeAlias = Mapping[str, Any]
 
@@ -49,8 +49,8 @@ _Row: TypeAlias = Mapping[str, Any]
 def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     """Return the items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
 
-    β is null, and δ with it, of a sentence of which no predicted word is rated: it would be 0 whatever the model says.
-    With `renormalise`, β is divided by the rated mass. Items without ratings get empty ones.
+    β and δ are null for a sentence without a rated prediction: β would be 0 whatever the model predicts. With
+    `renormalise`, β is divided by the rated mass. Items without ratings get empty ones.
     """
     if "raters" not in items.columns:
         none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
@@ -92,8 +92,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> It
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of an estimate for Holm's adjustment: its measure in all groups; that over all sentences has
-    none."""
+    """Return the family of an estimate for Holm's adjustment, its measure in all groups; None for all sentences."""
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
@@ -117,8 +116,10 @@ def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[
 
 
 def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings: ClozeSettings) -> Estimate:
-    """Return the mean over sentences, resampled within groups, whose sizes the set fixes, of one model or of the
-    difference between two. Nulls are left out and counted."""
+    """Return the mean over sentences of one model, or of the difference between two.
+
+    Sentences are sampled within groups, whose sizes the set fixes. Nulls are left out and counted.
+    """
     gaps = _gap(values)
     known = gaps.is_not_null()
     estimate = t_mean(
@@ -133,7 +134,7 @@ def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings:
 
 
 def _bounds(column: str, tables: int) -> tuple[float, float]:
-    """Return the least and greatest value of one model, or of the difference between two."""
+    """Return the smallest and largest value of one model, or of the difference between two."""
     low, high = SCALES[column]
     return (low, high) if tables == 1 else (low - high, high - low)
 
@@ -144,7 +145,7 @@ def other_name(settings: ClozeSettings) -> str:
 
 
 def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
-    """β of every sentence with the other choice of `renormalise`; null where no predicted word is rated."""
+    """Return β of every sentence with the other choice of `renormalise`; null if no predicted word is rated."""
     mass = pl.col("rated_mass")
     other = pl.col("beta") * mass if settings.renormalise else pl.when(mass > 0).then(pl.col("beta") / mass)
     return items.select(other.clip(-1, 1)).to_series()
@@ -169,8 +170,7 @@ class Moves:
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
-        """Draw the moves for tables with the same sentences in the same order. Ratings are sorted, so that the order of
-        the sentences changes no move."""
+        """Draw the moves for tables with the same sentences in the same order; moves do not depend on that order."""
         values: dict[tuple[str, str], float] = {}
         entries: list[list[tuple[float, int, tuple[str, str]]]] = []
         for table in tables:
@@ -199,12 +199,12 @@ class Moves:
         self._known, self._share = Counter(groups_of_keys), settings.moved_share
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
-        """Return how many ratings of the groups of some sentences move, and how many there are."""
+        """Return the number of ratings that move in the groups of some sentences, and the number of all."""
         known = [self._known[group] for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 
     def drawn(self, column: str, draws: slice = slice(None)) -> list[Array]:
-        """β or δ of each table after some of the moves, shape (sentences, draws)."""
+        """Return β or δ of each table after some of the moves, shape (sentences, draws)."""
         changes = self._changes[:, draws]
         betas = [
             beta[:, None] + (weights @ changes).toarray()
@@ -215,8 +215,10 @@ class Moves:
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
 
     def estimate(self, column: str, inside: NDArray[np.bool_], settings: ClozeSettings) -> Estimate:
-        """Return the mean over some sentences without moves, with the central part of the draws as its interval; for
-        two tables the mean difference."""
+        """Return the mean over some sentences without moves, or for two tables the mean difference.
+
+        Its interval is the central part of the draws.
+        """
         unmoved = [beta[:, None] for beta in self._betas]
         if column == "delta":
             unmoved = [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in unmoved]
@@ -246,13 +248,12 @@ def _gap(tables: Sequence[Values]) -> Values:
 
 
 def _moving(known: int, share: float) -> int:
-    """Return how many of a group's ratings move: a share of them, at least one if there are any."""
+    """Return the number of a group's ratings that move: a share of them, at least one if there are any."""
     return min(known, max(1, round(known * share)))
 
 
 def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -> scipy.sparse.csc_array:
-    """Return the change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group
-    moves."""
+    """Return the change of every rating in every draw, shape (ratings, draws); a share of each group moves."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):
         return scipy.sparse.csc_array(shape)
@@ -273,7 +274,7 @@ def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -
 
 
 def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Note]:
-    """Yield cautions about predictions that nobody rates, or that one rater does."""
+    """Yield cautions about predictions that nobody or only one rater rates."""
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
     top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
@@ -296,7 +297,7 @@ def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Not
 
 
 def unrated_words(items: pl.DataFrame) -> pl.Series:
-    """Return how many predictions of each sentence are words that nobody rated, and not marks of punctuation."""
+    """Return the number of predictions of each sentence that are unrated words, without punctuation."""
     columns = items.select("words", "sources").iter_rows()
     counts = [
         sum(source == UNRATED and is_word(word) for word, source in zip(words, sources, strict=True))
@@ -306,21 +307,22 @@ def unrated_words(items: pl.DataFrame) -> pl.Series:
 
 
 def without_beta(items: pl.DataFrame) -> list[str]:
-    """Return the ids of the sentences that have no β, because no predicted word is rated."""
+    """Return the ids of the sentences without β, of which no predicted word is rated."""
     return items.filter(pl.col("beta").is_null())["id"].to_list()
 
 
 def turning(rows: Iterable[_Row]) -> Iterator[Note]:
-    """Yield the caution about groups in which one choice of `renormalise` tells a lean and the other does not, or the
-    opposite one."""
+    """Yield the caution about groups whose lean depends on the choice of `renormalise`."""
     places = [[group, *numbers] for _, group, *numbers in turns(rows)]
     if places:
         yield Note("cloze.turns", places=places)
 
 
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield where one choice of `renormalise` tells an estimate apart from 0 and the other does not, or on the other
-    side: models compared, group ("" for all sentences), and the numbers over all probability and per rated one."""
+    """Yield the estimates whose clear difference from 0, or its sign, depends on the choice of `renormalise`.
+
+    Each with the models compared, group ("" for all sentences), and the numbers over all probability and per rated probability.
+    """
     by = {(pair_of(row) if "first" in row else "", row["group"], row["measure"]): row for row in rows}
     for (pair, group, measure), row in by.items():
         for way in (PER_RATED, OVER_ALL):
@@ -333,5 +335,5 @@ def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _side(row: _Row) -> int:
-    """Return −1 or 1 where an estimate is told to be below or above 0, else 0."""
+    """Return −1 or 1 if an estimate is clearly below or above 0, else 0."""
     return (1 if row["value"] > 0 else -1) * told(row)

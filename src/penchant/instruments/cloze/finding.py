@@ -1,4 +1,4 @@
-"""The finding of cloze valence: towards which variety each model leans, and how two models differ in that."""
+"""The finding of cloze valence: the lean of each model towards a variety, and the differences between two models."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from penchant.wording.templates import Text
 
 BETA, DELTA, MASS = MEASURES.values()
 Said: TypeAlias = tuple[bool, str]
-"""Whether a sentence tells anything apart, and the sentence."""
+"""True for a clear result, and its sentence."""
 LITTLE = 0.1
-"""Where rated words hold less than this share of the probability, no lean is told."""
+"""Share of the probability of rated words below which no lean is reported."""
 
 
 def leaning(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield towards which variety each model leans, in which groups and over all sentences; which leans more; which
-    suits the sentences of which groups better; and whether raters agree too little for any of it. What can be told
-    stands before what cannot."""
+    """Yield the sentences of the finding, with clear results before unclear ones.
+
+    They are about the lean of each model by group and over all sentences, the differences between two models in β and
+    in δ, and raters who agree too little.
+    """
     words = text.below("prose", "finding")
     rated = [source for source in sources(results) if any(line["value"] > 0 for line in source.only(At(measure=MASS)))]
     found = list(_leans(rated, words))
@@ -40,8 +42,11 @@ def leaning(results: Sequence[Result], comparison: pl.DataFrame | None, text: Te
 
 
 class Lean:
-    """What can be told of a mean β: nothing of a lean where little of what the model predicts is rated, since the rest
-    counts as none; and whether it holds for other raters, who are a sample as sentences are."""
+    """The parts of a sentence about a mean β.
+
+    There is no lean if little of the predicted probability is rated, since the rest counts as none. `more` is set if
+    the lean is not clear for other raters, who are a sample like the sentences.
+    """
 
     def __init__(self, line: Line, words: Text) -> None:
         mass, others = line.at(measure=MASS), line.at(measure=SAMPLED.format(BETA))
@@ -57,7 +62,7 @@ class Lean:
 
 
 def _leans(found: Sequence[Source], words: Text) -> Iterator[Said]:
-    """Yield where each model leans: in each group, where there are several, and then over all sentences."""
+    """Yield the lean of each model: in each group, if there are several, and then over all sentences."""
     before = ""
     for source in found:
         assert source.result is not None
@@ -95,10 +100,12 @@ def _mixture(items: pl.DataFrame, words: Text) -> str:
 
 
 def _compared(source: Source, results: Sequence[Result], words: Text) -> Iterator[Said]:
-    """Yield the differences of β, then those of δ, each by group and then over all. Where sentences call for opposite
-    ends, leaning towards one of them suits some and not the others, and a mean δ over all would cancel: it is then told
-    by group only, and of no group that itself holds both ends, which is said. Last, where the difference of β turns on
-    `renormalise`."""
+    """Yield the differences of β, then those of δ, each by group and then over all sentences.
+
+    If sentences expect opposite ends, leaning towards one of them suits some and not the others, and a mean δ over all
+    would cancel: it is then reported by group only, leaving out groups that expect both ends, which are named. Last
+    come the differences of β that depend on `renormalise`.
+    """
     joined = Joined.of([result.items for result in results])
     each = joined.each([result.items for result in results])
     shared = joined.items.filter(pl.all_horizontal(table["beta"].is_not_null() for table in each))
@@ -121,7 +128,7 @@ def _both_ends(signs: Sequence[float]) -> bool:
 
 
 def _by_group(source: Source, measure: str, groups: Sequence[str], words: Text, own: Text) -> Said:
-    """Return the groups in which two models differ; nothing where there are more than two models, or one group."""
+    """Return the groups in which two models differ; empty for more than two models, or for one group."""
     lines = [line for line in source.only(At(measure=difference(measure))) if line["group"] != EVERYTHING]
     pairs = {line.model for line in lines}
     if len(pairs) != 1 or len(lines) < 2:
@@ -136,7 +143,7 @@ def _by_group(source: Source, measure: str, groups: Sequence[str], words: Text, 
 
 
 def _overall(source: Source, measure: str, items: pl.DataFrame, words: Text, own: Text) -> Said:
-    """Return the differences over all sentences, which are said to be a mixture where there are several groups."""
+    """Return the differences over all sentences, described as a mixture if there are several groups."""
     lines = [line for line in source.only(At(measure=difference(measure))) if line.at(group=EVERYTHING) in (None, line)]
     rows = measured(line.row for line in lines)
     said = differences(rows, SHOWN, own.get("higher"), own.get("what"))
@@ -146,7 +153,7 @@ def _overall(source: Source, measure: str, items: pl.DataFrame, words: Text, own
 
 
 def _doubt(found: Sequence[Source], words: Text) -> str:
-    """Return what is said where the raters of some models' words agree too little; empty where they agree."""
+    """Return the sentence on models whose words' raters agree too little; empty if there are none."""
     alphas = {
         source.model: line["value"]
         for source in found

@@ -1,4 +1,4 @@
-"""Cloze valence: how a model leans between two varieties of a language."""
+"""Cloze valence: the lean of a model between two varieties of a language."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 
 
 class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
-    """Leaning between two varieties of a language, from the words a model puts into gaps.
+    """The lean of a model between two varieties of a language, from the words it puts into gaps.
 
     `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
     rated mass) and a summary: mean β, δ and rated mass by group, with bootstrap intervals and with their range if some
@@ -78,7 +78,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         return item.item.place
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Sentence]:
-        """Return the sentences that are measured: all, or in a pilot some of every group."""
+        """Return the sentences to measure: all, or in a pilot some of every group."""
         sentences = self.read_set(base).sentences
         if self.limit is None:
             return list(sentences)
@@ -91,7 +91,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         )
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of the test set and those that the study names."""
+        """Return the files of the test set and those named by the study."""
         names = [*listed(self.ratings), *listed(self.lexicon), *listed(self.candidates)]
         names += [self.corpora.low, self.corpora.high] if self.corpora else []
         return [*self.read_set(base).files, *(self.find(name, base) for name in names)]
@@ -117,17 +117,17 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         return Valences(sources)
 
     def _rating_tables(self, base: Sequence[Path]) -> list[tuple[list[Path], Columns]]:
-        """Return the tables of ratings that the study names and those of the set, which may have other columns."""
+        """Return the tables of ratings named by the study and those of the set, which may have other columns."""
         named = {field: self.columns[field] for field in FIELDS if field in self.columns}
         own, of_set = [self.find(name, base) for name in listed(self.ratings)], list(self.read_set(base).ratings)
         return [(own, named), (of_set, named if all(fitting(path, named) for path in of_set) else {})]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its method decided. Raises MethodError where it does not fit the model."""
+        """Return the probe with its method decided. Raises MethodError if it does not fit the model."""
         return self.model_copy(update={"method": self._method(language_model(model))})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the test set and its scale, how words are predicted, and where their valences come from."""
+        """Return the test set, the method of prediction, and the sources of valences, for the signature."""
         lm, test_set = language_model(model), self.read_set(base)
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
@@ -150,7 +150,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         mask = str(session.lm.tokenizer.hf.mask_token)
 
         def whole(sentence: Sentence) -> list[str]:
-            """Return what the model reads of a sentence: with its mask in the gap, or with each candidate."""
+            """Return the inputs of the model for a sentence: with its mask in the gap, or with each candidate."""
             if self.method == FILL:
                 return [sentence.text.replace(GAP, mask)]
             return [filled(sentence.text, word, test_set.language) for word in lists[sentence.item.id]]
@@ -166,7 +166,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         cautions = (
             *cautions,
             *([unnamed(test_set.description, test_set.path)] if test_set.scale == Scale() else []),
-            *(told for tables in self._rating_tables(session.base) for told in without_rating(*tables)),
+            *(note for tables in self._rating_tables(session.base) for note in without_rating(*tables)),
             *name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"),
             *repeated_rows(((sentence.text, sentence.item.place) for sentence in kept), "sentences"),
             *doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))),
@@ -178,8 +178,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         return cloze_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Yield cautions about raters who agree little, predictions that nobody rates, and what turns on
-        `renormalise`."""
+        """Yield cautions about raters, unrated predictions, and results that depend on `renormalise`."""
         yield from little(estimates)
         yield from doubtful_raters(measured.items)
         yield from cloze_cautions(measured.items, self)
@@ -202,8 +201,10 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         return name
 
     def _lists(self, asked: Sequence[Sentence], base: Sequence[Path]) -> dict[str, list[str]]:
-        """Return the candidates of each sentence, by its id; spellings that are the same once they fill a gap at the
-        start are one candidate."""
+        """Return the candidates of each sentence, by its id.
+
+        Spellings that are the same once they fill a gap at the start are one candidate.
+        """
         test_set = self.read_set(base)
         ids = [sentence.item.id for sentence in test_set.sentences]
         path = self.find(self.candidates, base) if self.candidates else test_set.candidates
@@ -258,8 +259,10 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     def _table(
         self, sentences: Sequence[Sentence], predictions: Sequence[list[Filler]], valences: Valences
     ) -> pl.DataFrame:
-        """Return one row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated
-        mass. Raters are numbered: their names stay in the file of ratings."""
+        """Return one row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated mass.
+
+        Raters are numbered: their names stay in the file of ratings.
+        """
         labels = list(dict.fromkeys(label for sentence in sentences for label in sentence.item.labels))
         numbers = {rater: i for i, rater in enumerate(valences.raters())}
         rows = []
@@ -300,9 +303,9 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         value, source = valences.of(sentence.item.id, filler.word)
         if source == UNRATED and self.unrated == "error":
             raise DataError(
-                f"nobody rates '{filler.word}' in sentence {sentence.item.id}",
+                f"nobody has rated '{filler.word}' in sentence {sentence.item.id}",
                 where=sentence.item.place,
-                hint="penchant ratings export lists what to rate; unrated: zero lets it add nothing",
+                hint="penchant ratings export lists the words to rate; with unrated: zero they add nothing",
             )
         return value, source
 

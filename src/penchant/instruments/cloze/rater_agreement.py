@@ -1,4 +1,4 @@
-"""Agreement of raters, and means of β and δ with each of them left out."""
+"""Agreement of raters, and means of β and δ that leave out one rater at a time."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from penchant.wording.phrases import Note
 Array = NDArray[np.float64]
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
 SAMPLED = "{}, raters sampled"
-"""The name of a measure whose interval holds for other raters, too."""
+"""The name of a measure whose interval covers other raters too."""
 KNOWN = "cloze.known"
 ENDS = "cloze.ends"
-"""Codes of notes that may be true of most rows of a table."""
+"""Codes of notes that may apply to most rows of a table."""
 _ALL_KNOWN = 0.995
-"""Above this share, the rated probability that one rater or a lexicon judges is not worth a word."""
+"""Share of the rated probability with two raters or more above which the rest is not mentioned."""
 
 
 class Raters:
     """β and δ of every sentence with each rater left out.
 
-    A word's valence is then the mean over its other raters. A word that nobody else rated keeps its valence: what one
-    rater, a lexicon or two corpora say of a word counts as known, and how much of the probability that is stands beside
-    the number. Two tables of the same sentences and ratings lose the same rater together.
+    A word's valence is then the mean over its other raters. A word that nobody else rated keeps its valence: a word
+    rated by one rater, a lexicon or two corpora counts as known, and a note gives the share of the probability judged
+    by two raters or more. Two tables of the same sentences and ratings lose the same rater together.
     """
 
     def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
@@ -57,7 +57,7 @@ class Raters:
         self._judged, self._rated = (sum(parts) for parts in zip(*masses, strict=True))
 
     def _values(self, column: str, *, rater: bool) -> Array:
-        """β or δ, or the difference between two tables: (1, sentences), or (raters, sentences) with one left out."""
+        """Return β or δ, or its difference between two tables: (1, sentences), with `rater` (raters, sentences)."""
         betas = [beta + shift if rater else beta[None] for beta, shift in zip(self._betas, self._shifts, strict=True)]
         values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
         return values[0] if len(values) == 1 else values[0] - values[1]
@@ -66,7 +66,9 @@ class Raters:
         self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float], fixed: Estimate
     ) -> Estimate:
         """Return the mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale.
-        Its interval holds that of the `fixed` raters, since what others would say adds to what is not known."""
+
+        Its interval includes that of the `fixed` raters, since other raters can only add uncertainty.
+        """
         value = self._values(column, rater=False)[0]
         kept = inside & ~np.isnan(value)
         heard = self._heard[:, kept].any(axis=1)
@@ -94,8 +96,7 @@ class Raters:
 
 
 def _entries(table: pl.DataFrame, *, renormalise: bool) -> list[tuple[int, int, float]]:
-    """For every rater of every word that others rate, too: the rater, the row of the sentence, and how its β changes
-    without that rater."""
+    """Return rater, row of the sentence and change of its β without that rater, for every word with several raters."""
     found = []
     for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_mass"], strict=True)):
         for p, value, raters, ratings in words:
@@ -142,7 +143,7 @@ Ratings: TypeAlias = Mapping[tuple[str, str], Mapping[int, float]]
 
 
 def by_word(items: pl.DataFrame) -> Ratings:
-    """Return what each rater, by number, says of each predicted word in its sentence."""
+    """Return the ratings of each predicted word in its sentence, by the number of the rater."""
     said: dict[tuple[str, str], dict[int, float]] = {}
     for id_, words, raters, ratings in items.select("id", "words", "raters", "ratings").iter_rows():
         for word, who, values in zip(words, raters, ratings, strict=True):
@@ -152,8 +153,10 @@ def by_word(items: pl.DataFrame) -> Ratings:
 
 
 def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str) -> Iterator[Estimate]:
-    """Yield Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged, if any
-    were. `group` is what all sentences are called."""
+    """Yield Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged.
+
+    Nothing if there are none. `group` is the group that stands for all sentences.
+    """
     said = by_word(items)
     if not any(len(ratings) > 1 for ratings in said.values()):
         return
@@ -165,15 +168,18 @@ def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str
 
 
 def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
-    """Return how many ratings of each word are each point of the scale, shape (words, points), from those by rater."""
+    """Return the numbers of ratings of each word at each point of the scale, shape (words, points)."""
     rows = [[list(ratings.values()).count(point) for point in POINTS] for ratings in said]
     return np.array(rows, dtype=np.int64).reshape(-1, len(POINTS))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Counts of ratings: the number of `words`, how many each rater judged (`each`), how many words so many raters
-    judged (`by`), the effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`)."""
+    """Counts of ratings.
+
+    The number of `words`, of words by rater (`each`), of words by number of raters (`by`: (words, raters)), the
+    effective number of raters by Kish (`worth`), and Krippendorff's ordinal α (`alpha`).
+    """
 
     words: int
     each: Mapping[int, int]
@@ -196,19 +202,21 @@ class Judged:
 
 
 def little(estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield the caution for raters who agree little."""
+    """Yield the caution about raters who agree little."""
     for found in estimates:
         if found.measure == ALPHA and found.value < TENTATIVE:
             yield Note("cloze.little-agreement", alpha=found.value, words=found.n, least=TENTATIVE)
 
 
 def doubtful_raters(items: pl.DataFrame) -> Iterator[Note | str]:
-    """Yield cautions about raters whose ratings run against the others', and about those who judged few of the words.
-    Results number raters in the order of their names, which stay in the file of ratings."""
+    """Yield cautions about raters whose ratings oppose those of the others, and about those who judged few words.
+
+    Results number raters in the order of their names, which stay in the file of ratings.
+    """
     said = by_word(items)
     correlations = each_with_others(list(said.values()))
-    for told in opposed(dict(sorted(correlations.items())), "words", lambda rater: f"rater {rater + 1}"):
-        yield Note("cloze.opposed", said=told)
+    for caution in opposed(dict(sorted(correlations.items())), "words", lambda rater: f"rater {rater + 1}"):
+        yield Note("cloze.opposed", said=caution)
     few = newcomers(_numbers(said), len(said), "words")
     if few:
         yield few

@@ -1,4 +1,4 @@
-"""What the user should know of ratings that were imported, or that are compared."""
+"""Notes for the user on imported or compared ratings."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from penchant.rating.row_shift import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha
 
 _NAMED = 3
-"""How many words a note names."""
+"""Number of words that a note lists."""
 _MANY = 20
-"""From so many words on, two raters who say the same of all may be one."""
+"""Number of words from which a note is added on two raters with equal ratings, who may be one."""
 Units: TypeAlias = Mapping[Key, Mapping[str, float]]
 """The ratings of each word in its sentence, by rater."""
 
 
 def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
-    """Return the ratings of each word in its sentence, by rater, in the order in which the words come."""
+    """Return the ratings of each word in its sentence, by rater, in the order of the words."""
     units: dict[Key, dict[str, float]] = {}
     for rating in ratings:
         units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
@@ -35,8 +35,8 @@ def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
 
 
 def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
-    """Yield a note on every rater whose ratings in a sheet fit the others' a row further up or down."""
-    found = []
+    """Yield a note on every rater whose ratings in a sheet fit those of the others one row further up or down."""
+    slips = []
     for sheet in sheets:
         raters = dict.fromkeys(rating.rater for _, rating in sheet.ratings)
         for rater in raters:
@@ -44,24 +44,24 @@ def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
             order = [key for _, key in sheet.order]
             if (slip := slipped(order, own, _others(units, rater))) is not None:
                 first, last = (place(sheet.file, sheet.order[i][0]) for i in (slip.first, slip.last))
-                found.append((rater, slip, _from_to(first, last)))
-    yield from _told(found, len({rater for by_rater in units.values() for rater in by_rater}))
+                slips.append((rater, slip, _from_to(first, last)))
+    yield from _slip_notes(slips, len({rater for by_rater in units.values() for rater in by_rater}))
 
 
 def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
-    """Yield the same of tables of ratings, whose words are taken in the order in which they come."""
+    """Yield the same notes for tables of ratings, with words in the order of the tables."""
     order = list(units)
-    found = []
+    slips = []
     for rater in sorted({rating.rater for rating in ratings}):
         places = {(r.sentence, r.word): r.place for r in ratings if r.rater == rater}
         own = {key: units[key][rater] for key in places}
         if (slip := slipped(order, own, _others(units, rater))) is not None:
-            found.append((rater, slip, _from_to(places[order[slip.first]], places[order[slip.last]])))
-    yield from _told(found, len({rating.rater for rating in ratings}))
+            slips.append((rater, slip, _from_to(places[order[slip.first]], places[order[slip.last]])))
+    yield from _slip_notes(slips, len({rating.rater for rating in ratings}))
 
 
 def _from_to(first: str, last: str) -> str:
-    """Return a range of places, whose end names the file only if it is another."""
+    """Return a range of places, whose end names the file only if it is another one."""
     same = first.rpartition(", ")[0] == last.rpartition(", ")[0]
     return f"from {first} to {last.rpartition(', ')[2] if same else last}"
 
@@ -71,22 +71,21 @@ def _others(units: Units, rater: str) -> dict[Key, float]:
     return {key: sum(values) / len(values) for key, values in rest.items() if values}
 
 
-def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
-    """Yield notes on slips; of two raters either may have slipped, which is one note."""
-    for rater, slip, rows in found:
+def _slip_notes(slips: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
+    """Yield notes on slips; of two raters either may have slipped, which makes one note."""
+    for rater, slip, rows in slips:
         here, moved = (f"{each.value:.2f}".replace("-", "−") for each in (slip.here, slip.moved))
         yield (
-            f"the ratings of {rater} ({rows}) fit the others' far better moved {'up' if slip.down else 'down'} by one "
-            f"row: Spearman's ρ is {moved} instead of {here} over {counted(slip.moved.n, 'words')}: did they slip by a "
-            f"row{', or the other rater’s' if raters == 2 else ''}?"
+            f"the ratings of {rater} ({rows}) fit the others' far better if moved {'up' if slip.down else 'down'} by "
+            f"one row (Spearman's ρ is {moved} instead of {here} over {counted(slip.moved.n, 'words')}): did they slip "
+            f"by a row{', or those of the other rater' if raters == 2 else ''}?"
         )
         if raters == 2:
             return
 
 
 def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
-    """Return notes on an import: sheets without a rating, words that no model predicted, raters whose
-    ratings run against the others' or slipped by a row, and raters who agree little."""
+    """Return notes on an import: empty sheets, unpredicted words, equal, reversed, slipped or disagreeing raters."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -101,10 +100,10 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
         for meant in [truth_meant(word, lambda truth: (id_, truth) in predicted)]  # noqa: B023
     ]
     if strange:
-        blank.append(f"no model predicted {first_of(strange, _NAMED)}: such ratings change no number")
+        blank.append(f"no model predicted {first_of(strange, _NAMED)}: these ratings change no result")
     for sheet in sheets:
         blank += sheet.told
-        blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
+        blank += [f"{sheet.file}: {note}" for note in dates_of_half(sheet.cells)]
     units = units_of(ratings)
     against = opposed(each_with_others(list(units.values())), "words")
     return [*blank, *_same(ratings), *against, *slips_in_sheets(sheets, units), *_agreeing(units)]
@@ -127,13 +126,12 @@ def _agreeing(units: Units) -> Iterator[str]:
 
 
 def _same(ratings: Iterable[Rating]) -> Iterator[str]:
-    """Yield a note on every two raters whose ratings are the same, many and not all alike: one sheet that came
-    twice."""
+    """Yield a note on every two raters with equal ratings of many words, not all alike: one sheet imported twice."""
     by: dict[str, dict[tuple[str, str], float]] = {}
     for rating in ratings:
         by.setdefault(rating.rater, {})[rating.sentence, rating.word] = rating.value
     for (one, first), (other, second) in combinations(by.items(), 2):
         both = first.keys() & second.keys()
         if len(both) >= _MANY and all(first[key] == second[key] for key in both) and len({first[k] for k in both}) > 1:
-            told = f"'{one}' and '{other}' rated {counted(len(both), 'words')} the same, all that both rated"
-            yield f"{told}: one sheet twice? Two raters who copy count as two"
+            same = f"'{one}' and '{other}' gave the same rating to all {counted(len(both), 'words')} that both rated"
+            yield f"{same}: is it one sheet imported twice? Copied ratings count as those of two raters"

@@ -1,4 +1,4 @@
-"""Tables of ratings: one row a rating, or one column a rater."""
+"""Tables of ratings with one row per rating, or one column per rater."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from penchant.tables.rows import checked_models, read_rows
 from penchant.wording.phrases import Note
 
 FIELDS = ("sentence", "word", "rater", "rating")
-"""The columns of ratings that are given in Python without names."""
+"""The columns of ratings given in Python without names."""
 Columns: TypeAlias = Mapping[Any, str | Sequence[str]]
-"""The columns that are not called as their fields; several of `rating` are those of as many raters."""
+"""Column names by field, where the two differ; several columns of `rating` belong to as many raters."""
 AS_NAMED: Columns = {}
-NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
-"""How a user names a column."""
+NAMING = "if a column has another name, write columns: {FIELD: COLUMN} in a study, columns= in Python"
+"""Hint on how to name a column."""
 _NAMED = 5
-"""The most sentences that an error names."""
+"""Largest number of sentences that an error lists."""
 _OF_SHEETS = {"filled", "scale"}
-"""Columns of a sheet for raters that a table of ratings does not have."""
+"""Columns of a rating sheet that a table of ratings does not have."""
 
 
 class RatingRow(BaseModel):
@@ -38,37 +38,39 @@ class RatingRow(BaseModel):
     sentence: Text
     """The id of the sentence."""
     word: Text
-    """The word that is rated in the gap."""
+    """The word to rate in the gap."""
     text: Text | None = None
     """The sentence as it was rated, if the table has it; must be unchanged."""
     rater: Text
-    """A name for the person who rates."""
+    """A name for the rater."""
     rating: Point | None = None
-    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating; it is counted."""
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. Empty cells count as missing ratings."""
 
 
 class ReturnedRow(BaseModel):
-    """A row of a table that a rater returned; further columns are ignored."""
+    """A row of a table returned by a rater; further columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
     sentence: Text
     """The id of the sentence."""
     word: Text
-    """The word that is rated in the gap."""
+    """The word to rate in the gap."""
     text: Text | None = None
     """The sentence as it was exported, if the table has it; must be unchanged."""
     filled: Text | None = None
-    """The sentence with the word in its gap as it was exported, if the table has it; must be that of the word."""
+    """The sentence with the word in its gap as it was exported, if the table has it; must contain the row's word."""
     rater: Text | None = None
-    """A name for the person who rates. Default: taken from the command line or the name of the file."""
+    """A name for the rater. Default: taken from the command line or the name of the file."""
     rating: Point | None = None
-    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating."""
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is a missing rating."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The valence of a word in a sentence according to one rater; `place` names file and line, `text` is the sentence
-    as it was rated, where that is known."""
+    """The valence of a word in a sentence according to one rater.
+
+    `place` names file and line; `text` is the sentence as it was rated, if known.
+    """
 
     sentence: str
     word: str
@@ -79,23 +81,26 @@ class Rating:
 
 
 def no_sentence(id_: str, path: str | Path, line: int) -> DataError:
-    """Return the error of a row about a sentence that there is not."""
-    told, hint = f"there is no sentence '{id_}'", "name sentences by the id in the test set"
-    return DataError(told, file=path, line=line, field="sentence", hint=hint)
+    """Return the error for a row about an unknown sentence."""
+    message, hint = f"there is no sentence '{id_}'", "use the ids of the test set"
+    return DataError(message, file=path, line=line, field="sentence", hint=hint)
 
 
 def word_of(sentence: str, word: str) -> str:
-    """Return what errors call a word in a sentence."""
+    """Return the name of a word in a sentence for error messages."""
     return f"'{word}' in sentence {sentence}"
 
 
 def read_ratings(
     paths: Iterable[str | Path], sentences: Iterable[str] | None = None, columns: Columns = AS_NAMED
 ) -> list[Rating]:
-    """Read the ratings in some files, without the rows that have none. `columns` names those that are called otherwise.
-    Raises DataError for a sentence that is not among `sentences`, for sentences that had another text when they were
-    rated (where `sentences` maps ids to texts, and the table has texts), for two ratings of one word in one sentence by
-    the same rater, and for a table without any rating, with every other mistake in its notes."""
+    """Read the ratings in some files, without the rows that have none.
+
+    `columns` maps fields to columns with other names. Raises DataError for a sentence that is not among `sentences`,
+    for sentences that had another text when they were rated (if `sentences` maps ids to texts, and the table has
+    texts), for two ratings of one word in one sentence by the same rater, and for a table without any rating, with
+    every other mistake in its notes.
+    """
     known = None if sentences is None else set(sentences)
     texts = sentences if isinstance(sentences, Mapping) else {}
     judged: ByRater[tuple[str, str]] = ByRater()
@@ -117,7 +122,7 @@ def read_ratings(
                 errors += [again] if again else []
                 ratings.append(Rating(*key, rater, row.rating, place(path, line), row.text))
         if rows and not errors and all(row.rating is None for _, row in rows):
-            errors.append(DataError(f"holds no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
+            errors.append(DataError(f"has no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
         all_errors += sorted(errors, key=lambda error: error.line or 0)
     if all_errors:
         raise together(all_errors)
@@ -134,13 +139,13 @@ def _of_other_texts(
             changed.setdefault(row.sentence, line)
     if changed:
         named = ", ".join([*list(changed)[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
-        told = f"{counted(len(changed), 'sentences')} had another text when rated: {named}"
+        message = f"{counted(len(changed), 'sentences')} had another text when rated: {named}"
         hint = "restore the text, or give the sentence another id and have it rated"
-        yield DataError(told, file=path, line=min(changed.values()), field="text", hint=hint)
+        yield DataError(message, file=path, line=min(changed.values()), field="text", hint=hint)
 
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> Iterator[Note | str]:
-    """Yield what must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
+    """Yield notes on rows without a rating in some tables, and on dates that are read as ½."""
     tables = [(path, table) for path in paths if (table := _of_table(path, columns)[0])]
     named = rating_columns(columns)
     cells = [row.values.get(column) for path, _ in tables for row in read_rows(path) for column in named]
@@ -153,8 +158,7 @@ def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> 
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:
-    """Return those of the columns that a table of ratings has; it may come with a test set, and not be the one
-    meant."""
+    """Return those of the columns that a table has; a set's own table may lack columns meant for another."""
     present = _header(path) if columns else set()
     return {field: named for field, named in columns.items() if present.intersection(_listed(named))}
 
@@ -164,20 +168,20 @@ def _header(path: str | Path) -> set[str]:
 
 
 def _of_table(path: str | Path, columns: Columns) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """Return the rows of a table of ratings, and what is wrong with them. Raises DataError for a sheet for raters."""
+    """Return the rows of a table of ratings and the errors in them. Raises DataError for a rating sheet."""
     rows, errors = rating_rows(path, RatingRow, columns, NAMING)
     if errors and read_rows(path)[0].values.keys() >= _OF_SHEETS:
-        told = "is a sheet as penchant ratings export writes it, not yet a table of ratings"
-        hint = f"penchant ratings import DIR {Path(path).name} --into ratings.csv makes one of it"
-        raise DataError(told, file=path, hint=hint)
+        message = "is a rating sheet from penchant ratings export, not a table of ratings"
+        hint = f"convert it: penchant ratings import DIR {Path(path).name} --into ratings.csv"
+        raise DataError(message, file=path, hint=hint)
     if rows and not errors and not _header(path).intersection(rating_columns(columns)):
-        told = f"there is no column '{rating_columns(columns)[0]}'"
-        errors.append(DataError(told, file=path, hint=NAMING.replace("FIELD", "rating")))
+        message = f"there is no column '{rating_columns(columns)[0]}'"
+        errors.append(DataError(message, file=path, hint=NAMING.replace("FIELD", "rating")))
     return rows, errors
 
 
 def rating_columns(columns: Columns) -> list[str]:
-    """Return the columns that hold ratings: one, or one a rater."""
+    """Return the columns that hold ratings: one, or one per rater."""
     return _listed(columns.get("rating", "rating"))
 
 
@@ -188,8 +192,11 @@ def _listed(named: str | Sequence[str]) -> list[str]:
 def rating_rows(
     path: str | Path, model: type[BaseModel], columns: Columns, naming: str
 ) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
-    """Return the ratings in a table as rows of `ReturnedRow`, each with its line, and what is wrong with them. With
-    several columns of ratings each row is one a column, whose rater is called as it."""
+    """Return the ratings in a table as rows of `ReturnedRow`, each with its line, and the errors in them.
+
+    With several columns of ratings, each row of the table becomes one row per column, whose rater has the column's
+    name.
+    """
     named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
     raters = columns.get("rating", "rating")
     if isinstance(raters, str):

@@ -1,4 +1,4 @@
-"""Human ratings of predictions: words to rate, what raters returned, and how far they agree."""
+"""Human ratings of predictions, with the words to rate, imports from raters, and their agreement."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ RHO = "ρ with others"
 """The column of Spearman's ρ between a rater and the mean of the others."""
 COLUMNS = ("sentence", "word", "rater", "rating")
 TEXT = "text"
-"""The column of the sentences as they were rated, which a table need not have."""
+"""The column of the sentences as they were rated, which is optional."""
 _NAMES = ("{low}", "rather {low}", "both or neither", "rather {high}", "{high}")
-_TOLD = """Each page shows a sentence with one word marked. Say of which variety the **marked word** is typical in this
+_GUIDE = """Each page shows a sentence with one word marked. Say of which variety the **marked word** is typical in this
 sentence – not whether the sentence is true, nor whether the word is the best one there.
 
 If you do not know the word, skip it and say so."""
@@ -48,8 +48,11 @@ TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
 def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> list[Result]:
-    """Return the cloze results in the directory of a study, of one of its probes, or of one result, but those in
-    directories `without`. Raises StudyError when there are none, or when they are about different test sets."""
+    """Return the cloze results in the directory of a study, of one of its probes, or of one result.
+
+    Those in directories `without` are left out. Raises StudyError if there are none, or if they are about different
+    test sets.
+    """
     folder = Path(directory)
     places = [place.parent for depth in ("", "*/", "*/*/") for place in sorted(folder.glob(f"{depth}signature.txt"))]
     unwanted = {place.resolve() for place in without}
@@ -57,7 +60,7 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
     cloze = [(place, result) for place, result in loaded if result.signature["probe"] == "cloze"]
     results = [result for _, result in cloze]
     if not results:
-        raise StudyError("holds no cloze result", where=str(folder), hint="name the directory penchant run wrote")
+        raise StudyError("holds no cloze result", where=str(folder), hint="name the directory that penchant run wrote")
     if len({result.signature["data"] for result in results}) > 1:
         names = ", ".join(dict.fromkeys(str(place.parent) for place, _ in cloze))
         raise StudyError("holds results on different test sets", where=str(folder), hint=f"name one of {names}")
@@ -65,15 +68,13 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
 
 
 def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
-    """Return one row for each word that a model predicts in a sentence and nobody rates, except pieces of words and
-    marks of punctuation, which no variety has to itself.
+    """Return one row for each unrated word that a model predicts in a sentence.
 
-    The columns are sentence, text, word, filled, scale (which end is which), rater and rating (both empty); the words
-    of a sentence are in alphabetical order. Which models predict a word, and how probable it is, is left out on
-    purpose, so that no rater judges the model.
-
-    With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence; with `rated`,
-    those as well that people rated.
+    Pieces of words and punctuation are left out, which belong to no variety. The columns are sentence, text, word,
+    filled, scale (the names of its ends), rater and rating (both empty); the words of a sentence are in alphabetical
+    order. The models that predict a word, and its probability, are left out on purpose, so that no rater judges the
+    model. With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence; with
+    `rated`, also those that people rated.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
     scale, language = _scale(results), results[0].signature.get("language", "und")
@@ -110,20 +111,22 @@ def _scale(results: Sequence[Result]) -> str:
 
 
 def unnamed(results: Sequence[Result]) -> bool:
-    """Return whether the ends of the scale have no names, so that no rater can know which is which."""
+    """Return whether the ends of the scale have no names, so that no rater can distinguish them."""
     return results[0].signature["scale"] == str(Scale())
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """Return the words that models predicted in a result directory and nobody rated, or all; None for another target.
-    Raises StudyError."""
+    """Return the unrated words that models predicted in a result directory, or all words; None for another target.
+
+    Raises StudyError.
+    """
     folder = Path(target)
     if not any(any(folder.glob(f"{depth}signature.txt")) for depth in ("", "*/", "*/*/")):
         return None
     results = cloze_results(folder, without=wishes.without)
     words = unrated(results, estimated=True, rated=True) if wishes.everything else unrated(results)
     if not len(words):
-        raise StudyError("every predicted word is rated", where=target, hint="--all asks for all words again")
+        raise StudyError("every predicted word is rated", where=target, hint="use --all to rate all words again")
     names = dict(zip(("low", "high"), ends_of(results[0].signature), strict=True))
     questions = []
     for id_, text, word, whole in words.select("sentence", "text", "word", "filled").iter_rows():
@@ -138,13 +141,12 @@ def task(target: str, wishes: Wishes) -> Task | None:
         tuple(questions),
         tuple(Point(value, name.format(**names)) for value, name in zip(POINTS, _NAMES, strict=True)),
         language=results[0].signature.get("language", "und"),
-        instructions=_TOLD,
+        instructions=_GUIDE,
     )
 
 
 def not_to_rate(results: Sequence[Result]) -> int:
-    """Return how many predictions nobody rates because they are no words: pieces and marks of punctuation, each once a
-    sentence."""
+    """Return the number of predictions that cannot be rated, pieces and punctuation, each once a sentence."""
     return len(
         {
             (id_, unicodedata.normalize("NFC", word))
@@ -157,23 +159,26 @@ def not_to_rate(results: Sequence[Result]) -> int:
 
 
 def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
-    """Yield what is said of sentences for which a model predicts no word that somebody could rate: they are left out of
-    its means, whatever raters say of others."""
+    """Yield notes on sentences for which a model predicts no word that can be rated.
+
+    They are left out of its means, whatever the ratings of others.
+    """
     without: dict[str, list[str]] = {}
     for result in results:
         for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
             if not any(map(_can_be_rated, words, sources)):
                 without.setdefault(id_, []).append(result.signature["model"])
     for id_, models in without.items():
-        verb = "predicts" if len(models) == 1 else "predict"
-        whose = "" if len(models) == len(results) else f" among what {listed(models)} {verb}"
+        whose = "" if len(models) == len(results) else f" among the predictions of {listed(models)}"
         yield f"{id_} has no word to rate{whose}: reword it, or it is left out of the means"
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """All ratings after an import, the numbers of new, known and replaced ones and of rows left empty, the sheets they
-    came in, and what the user should know of them."""
+    """All ratings after an import, with counts, sheets and notes.
+
+    The counts are of new, known and replaced ratings and of rows left empty.
+    """
 
     ratings: tuple[Rating, ...]
     new: int
@@ -195,17 +200,17 @@ def merge(
 ) -> Merged:
     """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
 
-    The name of the rater is that in the row, else `rater`, else the name of the file. `columns` names those of the
-    files that are called otherwise, several of `rating` where each rater has one. Raises DataError naming file and
-    line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of
-    the filled sentence, names of raters that look the same, a word rated twice by one rater, or a rating that
-    contradicts an earlier one by the same rater (unless `replace`), every other such row in its notes; and for sheets
-    without a column `rating`, or any rating. OutputError for an `into` that is not such a table, or one of the files.
+    The name of the rater is that in the row, else `rater`, else the name of the file. `columns` maps fields to columns
+    with other names, several of `rating` if each rater has one. Raises DataError naming file and line for a value off
+    the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of the filled sentence,
+    names of raters that look the same, a word rated twice by one rater, or a rating that contradicts an earlier one by
+    the same rater (unless `replace`), every other such row in its notes; and for sheets without a column `rating`, or
+    any rating. Raises OutputError for an `into` that is not such a table, or one of the files.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
     if rater is not None and not rater.strip():
-        raise DataError("the name of the rater is blank", where="--rater", hint="say who rated")
+        raise DataError("the name of the rater is blank", where="--rater", hint="name the rater")
     if rater is not None and len(rating_columns(columns)) > 1:
         raise DataError("several columns of ratings name their raters", where="--rater", hint="leave it out")
     target = Path(into)
@@ -221,9 +226,11 @@ def merge(
             key = (rating.sentence, rating.word, rating.rater)
             earlier = merged.get(key)
             if earlier and earlier.value != rating.value and not replace:
-                told = f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} {earlier.value:g} before"
-                hint = f"see {earlier.place}; --replace takes the new one"
-                errors.append(DataError(told, file=sheet.file, line=line, hint=hint))
+                message = (
+                    f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} as {earlier.value:g} before"
+                )
+                hint = f"see {earlier.place}; use --replace for the new one"
+                errors.append(DataError(message, file=sheet.file, line=line, hint=hint))
             counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
             merged[key] = rating
     if errors:
@@ -256,9 +263,11 @@ def is_ratings_table(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`alpha` and `raw` agreement over all ratings; `raters` with the number of words each rated (`rated`, and `with
-    others`), how far from the mean of the others on average (`from others`), to which `side`, and their
-    correlation (`ρ with others`); `disputed` words with their ratings; and the `notes` on raters."""
+    """`alpha` and `raw` agreement over all ratings, with a table of raters and `disputed` words with their ratings.
+
+    `raters` has the number of words each rated (`rated`, and `with others`), the mean distance to the mean of the
+    others (`from others`), its direction (`side`), and their correlation (`ρ with others`). `notes` are about raters.
+    """
 
     alpha: Estimate
     raw: Estimate
@@ -270,16 +279,16 @@ class Agreement:
 def agreement(
     ratings: Sequence[Rating], *, least: float = 1.0, seed: int = 0, resamples: int = 1000, level: float = 0.95
 ) -> Agreement:
-    """Agreement between raters: Krippendorff's ordinal α, raw agreement, and the words whose ratings differ by
-    `least` or more.
+    """Return the agreement between raters: Krippendorff's ordinal α, raw agreement, and disputed words.
 
-    Raises DataError when there is nothing to compare.
+    The latter have ratings that differ by `least` or more. Raises DataError if there is nothing to compare.
     """
     units = units_of(ratings)
     raters = sorted({rating.rater for rating in ratings})
     if len(raters) < 2:
         raise DataError(
-            f"{'one rater' if raters else 'no ratings'}: agreement needs two", hint="import the ratings of another"
+            f"{'one rater' if raters else 'no ratings'}: agreement needs two",
+            hint="import the ratings of another rater",
         )
     counts = counts_of(units.values())
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
@@ -287,7 +296,7 @@ def agreement(
     correlations = each_with_others(said)
     kinds_of_rater = {"from others": pl.Float64, "side": pl.Float64, RHO: pl.Float64}
     table = pl.DataFrame(
-        [_of_rater(rater, said) | {RHO: _known(correlations[rater].value)} for rater in raters],
+        [_of_rater(rater, said) | {RHO: _or_none(correlations[rater].value)} for rater in raters],
         schema_overrides=kinds_of_rater,
     )
     few = newcomers(Counter(rater for by_rater in said for rater in by_rater), len(said), "words")
@@ -312,13 +321,12 @@ def agreement(
     return Agreement(alpha, raw, table, disputed, (*against, *slips, *filter(None, [few])))
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
 def _of_rater(rater: str, units: Iterable[Mapping[str, float]]) -> dict[str, object]:
-    """Return how many words a rater rated; of those that others rated, too, how far the ratings are from the mean of
-    the others on average, and to which side."""
+    """Return the number of words of a rater, and distance and direction to the mean of the others for shared words."""
     rated = [by_rater for by_rater in units if rater in by_rater]
     gaps = [
         by_rater[rater] - (sum(by_rater.values()) - by_rater[rater]) / (len(by_rater) - 1)

@@ -19,10 +19,10 @@ from penchant.tables.documents import SETTINGS
 
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
-"""Least and greatest value of each measure."""
+"""The smallest and largest value of each measure."""
 BETWEEN = Scale(
     {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
-    "it holds for β (from −1 to 1) and for δ (from 0 to 1) as they are, such as 0.05",
+    "give it in units of β (from −1 to 1) or δ (from 0 to 1), such as 0.05",
 )
 """The scale of differences between models."""
 _Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
@@ -38,7 +38,7 @@ class Corpora(BaseModel):
     high: str
     """A text in the variety at 1."""
     minimum: Annotated[int, Field(ge=1, le=COUNT)] = 10
-    """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
+    """Number of occurrences in both texts together below which words stay unrated. Default: 10."""
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
     """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
     significant: Annotated[float, Field(ge=0, le=COUNT)] = SIGNIFICANT
@@ -49,10 +49,10 @@ class Corpora(BaseModel):
     """|log-odds| from which the valence of a word is ±1 instead of ±½. Default: log 10, a factor of ten."""
 
 
-def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """Return the rows of a lexicon given as valences by word; anything else as it is."""
-    by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
-    return list(given.items()) if by_word else given
+def _by_word(table: Any, columns: Mapping[Any, str], name: str) -> Any:
+    """Return the rows of a lexicon that is a mapping of valences by word; anything else unchanged."""
+    by_word = isinstance(table, Mapping) and all(isinstance(value, int | float) for value in table.values())
+    return list(table.items()) if by_word else table
 
 
 class ClozeSettings(Settings):
@@ -65,33 +65,42 @@ class ClozeSettings(Settings):
     data: Annotated[Given[str, Data], CITED, Table(SENTENCE, file=file_of_set)] = Field(kw_only=False)
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     columns: Given[dict[_Field, str | list[str]], Mapping[str, Any]] = default_of(default={})
-    """The columns that are not called as their fields, as field: column: of the table of sentences id, text, expected
-    and group, of tables of ratings sentence, word, rater and rating. Several columns of rating are a rater's each."""
+    """Columns whose names are not those of their fields, as field: column.
+
+    The fields are id, text, expected and group in the table of sentences, and sentence, word, rater and rating in
+    tables of ratings. Several columns of rating belong to one rater each.
+    """
     method: str | None = None
-    """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
-    sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
-    the softmax of the scores of the filled sentences as their probabilities."""
+    """Method of predicting words: `fill` (default for masked models) or a sentence score.
+
+    `fill` takes the k most probable tokens at the gap. A sentence score (`lp`, default for causal models, `pll` or
+    `pll-word-l2r`) takes a closed list of candidates, with the softmax of the scores of the filled sentences as their
+    probabilities.
+    """
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
     """Number of most probable words that count. Default: 10."""
     candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
-    """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
-    sentence."""
+    """A table of candidates for sentence scores. Default: that of the test set, else the rated words."""
     ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
     lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
-    """Two texts to estimate the valence of words from that no other source rates. Default: none."""
+    """Two texts to estimate the valence of words that no other source rates. Default: none."""
     unrated: Literal["zero", "error"] = "zero"
-    """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
+    """Treatment of an unrated word: it adds nothing to β (`zero`, default) or stops the study (`error`)."""
     renormalise: bool = False
-    """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
+    """Divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
     moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
-    """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw. Default: 1/12,
-    the 50 of 600 ratings that the paper names."""
+    """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw.
+
+    Default: 1/12, the 50 of 600 ratings that the paper names.
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """Treatment of sentences with text unknown to the tokenizer: `stop` (default) or `skip`.
+
+    `stop` stops the study with a list of them; `skip` leaves them out and counts them.
+    """
     draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 10_000
     """Sensitivity analysis: number of draws. Default: 10,000."""
 
@@ -100,5 +109,5 @@ class ClozeSettings(Settings):
     def _one_each(cls, columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
         for field, column in columns.items():
             if isinstance(column, list) and field != "rating":
-                raise ValueError(f"{field} is one column, got {column}")
+                raise ValueError(f"{field} takes one column, got {column}")
         return columns

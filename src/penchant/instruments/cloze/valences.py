@@ -1,4 +1,4 @@
-"""The valence of words on a bipolar scale, and the sources it comes from.
+"""The valence of words on a bipolar scale, and its sources.
 
 The first source that knows the word in the sentence decides, in this order: ratings named by the study, ratings of the
 test set, lexicons named by the study, lexicons of the test set, two corpora. Several raters count with their mean.
@@ -26,12 +26,12 @@ Judgements = Sequence[tuple[str, float]]
 
 
 def folded(word: str, language: str = "und") -> str:
-    """Return a word in the form that is compared where the spelling itself does not match."""
+    """Return a word in the form that is compared when the spelling itself does not match."""
     return letter_case.folded(canonical(word), language)
 
 
 def is_word(text: str) -> bool:
-    """Return whether a prediction is a word that can be judged: a mark of punctuation has no letter and no digit."""
+    """Return whether a prediction is a word that can be rated: it has a letter or a digit, unlike punctuation."""
     return any(character.isalnum() for character in text)
 
 
@@ -39,7 +39,8 @@ def is_word(text: str) -> bool:
 class Lookup:
     """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value.
 
-    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none. `language` decides case."""
+    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none. `language` decides case.
+    """
 
     exact: Mapping[str, float]
     folded: Mapping[str, float]
@@ -50,7 +51,7 @@ class Lookup:
     def of(
         cls, values: Mapping[str, float], judged: Mapping[str, Judgements] | None = None, language: str = "und"
     ) -> Lookup:
-        """Return a lookup of values by word."""
+        """Build a lookup from values by word."""
         exact = {canonical(word): value for word, value in values.items()}
         by_folded: dict[str, set[float]] = {}
         for word, value in exact.items():
@@ -59,12 +60,12 @@ class Lookup:
         return cls(exact, same, {canonical(word): them for word, them in (judged or {}).items()}, language)
 
     def get(self, word: str) -> float | None:
-        """Return the value of a word; None where it is unknown."""
+        """Return the value of a word; None if it is unknown."""
         value = self.exact.get(canonical(word))
         return self.folded.get(folded(word, self.language)) if value is None else value
 
     def judgements(self, word: str) -> Judgements:
-        """Return the ratings that the value of a word is the mean of, of all spellings that it is looked up under."""
+        """Return the ratings that the value of a word is the mean of, for all spellings under which it is looked up."""
         plain = canonical(word)
         if plain in self.exact:
             return self.judged.get(plain, ())
@@ -79,13 +80,12 @@ class Valences:
         self._sources = sources
 
     def of(self, sentence: str, word: str) -> tuple[float | None, str]:
-        """Return the valence of a word in a sentence, None where nobody rates it, and the name of its source."""
+        """Return the valence of a word in a sentence, None for an unrated word, and the name of its source."""
         name, table = self._deciding(sentence, word)
         return (table.get(word) if table else None), name
 
     def judgements(self, sentence: str, word: str) -> Judgements:
-        """Return the ratings that the valence of a word in a sentence is the mean of; none where people did not rate
-        it."""
+        """Return the ratings that the valence of a word in a sentence is the mean of; none if nobody rated it."""
         _, table = self._deciding(sentence, word)
         return table.judgements(word) if table else ()
 
@@ -104,7 +104,7 @@ class Valences:
 
 
 def by_sentence(ratings: Iterable[Rating], language: str = "und") -> dict[str, Lookup]:
-    """Lookups by sentence, with the mean rating of each word over its raters."""
+    """Return lookups by sentence, with the mean rating of each word over its raters."""
     judged: dict[str, dict[str, list[tuple[str, float]]]] = {}
     for rating in ratings:
         judged.setdefault(rating.sentence, {}).setdefault(rating.word, []).append((rating.rater, rating.value))
@@ -127,10 +127,11 @@ def from_corpora(
     strong: float,
     language: str = "und",
 ) -> dict[str, float]:
-    """Valences of the words of two texts: log-odds with an informative Dirichlet prior (the two texts together),
-    binned to the scale. Words that occur fewer than `minimum` times in all are left unrated.
+    """Return valences of the words of two texts, from log-odds with an informative Dirichlet prior.
 
-    Source: Monroe, Colaresi & Quinn 2008. Raises DataError when a text holds no words.
+    The prior is the two texts together, and log-odds are binned to the scale. Words that occur fewer than `minimum`
+    times in both texts together are left unrated. Source: Monroe, Colaresi & Quinn 2008. Raises DataError if a text has
+    no words.
     """
     counts = [count_words(path, language) for path in (low, high)]
     for path, count in zip((low, high), counts, strict=True):

@@ -1,4 +1,4 @@
-"""The scale between two varieties of a language: its five points, and the names of its ends."""
+"""The scale between two varieties of a language, with its five points and the names of its ends."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from penchant.wording.phrases import Note
 
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 UNNAMED = "the two ends of the scale have no names, so nobody can know which is which: name them"
-"""What is said of a test set that names no ends."""
+"""Caution about a test set without names of the two ends."""
 
 
 _MINUS = dict.fromkeys((*map(ord, "−–—"), 0x2010, 0x2011, 0x2012, 0xFE63, 0xFF0D), "-")
-"""What people and word processors write for a minus sign."""
+"""Characters that people and word processors write for a minus sign."""
 _FRACTIONS = {"1/2": 0.5, "+1/2": 0.5, "-1/2": -0.5}
 _MONTHS = r"(?:jan|gen|ene|led|sty|styczeń)", r"(?:feb|fév|fev|úno|lut)"
 _YEAR = r"(?:[-/ .]+\d{2,4})?"
@@ -30,12 +30,12 @@ _DATES = (
     r"\d{4}-02-01|\d{4}-01-02|0?1[./] ?0?2[./] ?\d{2,4}|0?2/0?1/\d{2,4}|0?1\. ?0?2\.",
 )
 _HALF = re.compile("|".join(_DATES), re.IGNORECASE)
-"""The first of February and the second of January, which spreadsheets make of 1/2, as they show them."""
+"""Dates of 1 February and 2 January as spreadsheets write them in place of 1/2."""
 TRUTHS = {
     **dict.fromkeys(("true", "wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "prawda", "pravda"), "true"),
     **dict.fromkeys(("false", "falsch", "faux", "falso", "onwaar", "fałsz", "nepravda"), "false"),
 }
-"""What spreadsheets make of the words true and false, in several languages."""
+"""Words that spreadsheets write for the words true and false, in several languages."""
 
 
 def is_date_of_half(value: object) -> bool:
@@ -44,15 +44,14 @@ def is_date_of_half(value: object) -> bool:
 
 
 def dates_of_half(cells: Iterable[object]) -> Iterator[str]:
-    """Yield what is said of cells with a date that is taken for ½."""
+    """Yield a note on cells with a date that is read as ½."""
     dates = [str(cell).strip() for cell in cells if is_date_of_half(cell)]
     if dates:
         yield str(Note("cloze.dates", have=len(dates), first=dates[0]))
 
 
 def _point(value: object) -> float:
-    """Return one of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1, 1/2, or the
-    date that became of 1/2."""
+    """Return a point of the scale from any usual spelling: −1, -0,5, +1, 1/2, or the date made of 1/2."""
     if is_date_of_half(value):
         return 0.5
     text = str(value).strip().translate(_MINUS).replace(",", ".").replace("½", "0.5")
@@ -64,7 +63,7 @@ def _point(value: object) -> float:
 
 
 def _undated(value: object) -> float:
-    """Return the same, but no date: nothing would say that it was taken for one half."""
+    """Return a point of the scale, refusing dates: no note would say that a date is read as one half."""
     if is_date_of_half(value):
         raise ValueError(f"{value!r} is a date that a spreadsheet made of 1/2: write 0.5")
     return _point(value)
@@ -88,16 +87,18 @@ class Scale(BaseModel):
 
 
 def unnamed(description: Path | None, table: Path) -> str:
-    """Return what is said of a test set that names no ends, and how to name them: in its file `description`, in one
-    beside the `table` of sentences, or in Python."""
+    """Return the caution about a test set without names of its ends, with the way to name them.
+
+    Names go in its file `description`, in one beside the `table` of sentences, or in Python.
+    """
     if is_kept(table):
-        given = "the test set" if description else '{"sentences": TABLE, …}'
-        return f'{UNNAMED}, as in "scale": {{"low": "early", "high": "modern"}} in {given}'
-    where = "in set.yaml" if description else "in a set.yaml that names the table, too"
+        place = "the test set" if description else '{"sentences": TABLE, …}'
+        return f'{UNNAMED}, as in "scale": {{"low": "early", "high": "modern"}} in {place}'
+    where = "in set.yaml" if description else "in a set.yaml that also names the table"
     return f"{UNNAMED} {where}, as in scale: {{low: early, high: modern}}"
 
 
 def ends_of(signature: Mapping[str, str]) -> tuple[str, str]:
-    """Return the names of both ends by the signature of a result."""
+    """Return the names of both ends from the signature of a result."""
     low, _, high = signature["scale"].partition(" < ")
     return low, high

@@ -1,4 +1,4 @@
-"""What a report shows of cloze valence; the words are in `text.yaml`."""
+"""Tables, figures and items of cloze valence in a report; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from penchant.wording.templates import Text, named
 
 BETA, DELTA, MASS = MEASURES.values()
 WORDS = Text.of(Path(__file__).parent)
-"""The words of the instrument."""
+"""The texts of the instrument."""
 MOST = 120
 """Number of sentences above which the figure is left out; the table of items has them all."""
 _COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#dddddd", 0.5: "#998ec3", 1.0: "#542788"}
-"""The colours of the points of the scale; those of the valences between them lie between these."""
+"""The colours of the points of the scale; other valences have colours in between."""
 _UNRATED = "#fff"
 _QUARTERS = {0.0: "", 1.0: "¼", 2.0: "½", 3.0: "¾"}
 _COUNTED = (LEFT_OUT, "fewer-than-two-ratings")
@@ -71,7 +71,7 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _left_out(results: Sequence[Result]) -> str:
-    """Return the sentences that no mean counts, as no word is rated that a model predicts; "" where all are."""
+    """Return the sentences that no mean counts, as no predicted word is rated; "" if none or all are left out."""
     empty = {name: without_beta(result.items) for name, result in zip(models(results), results, strict=True)}
     if all(len(ids) == len(result.items) for ids, result in zip(empty.values(), results, strict=True)):
         return ""
@@ -81,15 +81,17 @@ def _left_out(results: Sequence[Result]) -> str:
 
 
 def _sentences(line: Line) -> Cell:
-    """Return how many sentences have a number, of how many where it is not all."""
+    """Return the number of sentences with a value, and the number of all sentences if it differs."""
     whole = line.at(measure=MASS)
     n = int(line["n"])
     return n if whole is None or whole["n"] == n else Number(float(n), form=".0f", star=f" of {whole['n']}")
 
 
 def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
-    """Return a column of the interval, `alone` or with its number, of the first measure that there is of those named
-    after that of the row."""
+    """Return a column of the first existing measure among those named after the row's measure.
+
+    The column has the interval, `alone` or with its number.
+    """
 
     def cell(line: Line) -> Cell:
         found = [each for name in names if (each := line.at(measure=name.format(line["measure"])))]
@@ -101,14 +103,14 @@ def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
 
 @lru_cache(maxsize=8)
 def _judged(source: Source) -> Judged | None:
-    """Return who rated the words that a model predicts; None where nobody did."""
+    """Return the counts of ratings of the words that a model predicts; None if nobody rated them."""
     assert source.result is not None
     said = by_word(source.result.items)
     return Judged.of(said) if said else None
 
 
 def _rated(line: Line) -> bool:
-    """Return whether a row is that over all sentences, of a model whose words somebody rated."""
+    """Return whether a row is over all sentences, of a model whose words somebody rated."""
     return line.at(group=EVERYTHING) in (None, line) and _judged(line.source) is not None
 
 
@@ -121,7 +123,7 @@ def _of_raters(key: str, cell: Callable[[Judged], Cell]) -> Column:
 
 
 def _unsaid(column: Column) -> Column:
-    """Return a column of numbers without the notes that count what other columns count."""
+    """Return a column of numbers without the notes whose counts other columns show."""
 
     def cell(line: Line) -> Cell:
         found = column.cell(line)
@@ -151,8 +153,10 @@ def _sums(items: pl.DataFrame) -> list[str]:
 
 
 def gaps(results: Sequence[Result], text: Text) -> Any:
-    """Return a bar of the predicted words for every sentence and model, or None for too many sentences: length is
-    probability, colour is valence, white is unrated."""
+    """Return a bar of the predicted words for every sentence and model, or None for too many sentences.
+
+    Length is probability, colour is valence, white is unrated.
+    """
     ids = every_item(results)["id"].to_list()
     if len(ids) > MOST:
         return None
@@ -191,7 +195,7 @@ def _words(result: Result) -> Iterator[dict[str, Any]]:
 
 
 def every_worth(items: pl.DataFrame) -> list[list[str]]:
-    """Return what every predicted word of every sentence is worth."""
+    """Return the displayed valence of every predicted word of every sentence."""
     return [
         [worth(value, said) for value, said in zip(*row, strict=True)]
         for row in items.select("valences", "ratings").iter_rows()
@@ -199,8 +203,10 @@ def every_worth(items: pl.DataFrame) -> list[list[str]]:
 
 
 def worth(value: float | None, ratings: Sequence[float] = ()) -> str:
-    """Return a valence as it is used: a quarter of the scale as a fraction, any other number with decimals; where
-    raters differ, what each of them said follows."""
+    """Return a displayed valence: a quarter of the scale as a fraction, any other number with decimals.
+
+    If raters differ, their ratings follow.
+    """
     if value is None:
         return WORDS.get("items", "unrated")
     said = f" ({', '.join(map(_number, ratings))})" if len(set(ratings)) > 1 else ""

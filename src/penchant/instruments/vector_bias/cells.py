@@ -1,4 +1,4 @@
-"""The words of a category that a model has: their vectors, resamples, and what each says under the measures."""
+"""The words of a category that a model knows, with their vectors, resamples and values under the measures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from penchant.wording.phrases import Note, Notes
 
 SIDES = ("X", "Y", "A", "B")
 NUMBERS = ("rnd", "cosine_x", "cosine_y", "ripa", "distance_a", "distance_b", "probability_b")
-"""The columns of a word under the measures: the first four of attributes, the others of targets."""
+"""The columns of a word's values under the measures: the first four of attributes, the others of targets."""
 _OF = {
     "rnd": ("rnd",),
     "ect": ("cosine_x", "cosine_y"),
@@ -43,8 +43,10 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A category: the words of each set that have a vector, by name, their vectors, and those that have none. `notes`
-    say why there are no numbers; they are empty where there are."""
+    """A category: the words of each set that have a vector, by name, their vectors, and the words without one (`lost`).
+
+    `notes` are the reasons that there are no numbers; empty if there are numbers.
+    """
 
     id: str
     label: str
@@ -59,12 +61,12 @@ class Cell:
         return [*named[2], *named[3]], [*named[0], *named[1]]
 
     def counts(self, resamples: int, seed: int) -> Counts:
-        """Resamples of the words. A list has the same ones in every category and model where it has the same words."""
+        """Return resamples of the words, which depend on the words of each list and not on category or model."""
         seeds = [seed_of(part, seed) for part in self.names]
         return Counts.drawn(self.vectors, resamples, seeds)
 
     def draws(self, measure: Measure, settings: VectorBiasSettings, resamples: int) -> Mapping[str, Array]:
-        """Return a measure for every resample, by the attributes that it is of."""
+        """Return a measure for every resample, by attributes."""
         digest = hashlib.blake2b(repr(self.names).encode())
         for part in (*self.vectors.sets, *(self.vectors.trained or ())):
             digest.update(part.tobytes())
@@ -76,7 +78,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What draws are asked for; equal where the draws are."""
+    """The cache key of draws, with the cell that they are computed from."""
 
     digest: str
     measure: Measure
@@ -89,13 +91,13 @@ class _Request:
 
 @lru_cache(maxsize=256)
 def _drawn(request: _Request) -> Mapping[str, Array]:
-    """Kept, since a comparison and the ranks of models read the draws of a model again."""
+    """Return the draws of a request, cached because comparisons and ranks read the draws of a model again."""
     counts = request.cell.counts(request.resamples, request.seed)
     return values(request.cell.vectors, counts, request.measure, request.distance)
 
 
 def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
-    """Return the seed of what is drawn of some words: the same for the same words."""
+    """Return the seed for drawing from some words: the same for the same words."""
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
@@ -106,7 +108,7 @@ def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Cell]:
 
 
 def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[Cell, ...]]:
-    """Yield every category of each of some tables of the same items, with the words that all of them have."""
+    """Yield every category of some tables of the same items, with the words that have a vector in all of them."""
     there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
     kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
     yield from zip(*(cells(frame, settings) for frame in kept), strict=True)
@@ -116,7 +118,7 @@ def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
     pairs = bool(part["pair"].is_not_null().any())
     sides = [part.filter(side=side) for side in SIDES]
     keep = [side["vector"].is_not_null().to_numpy() for side in sides]
-    if pairs:  # a pair that lacks a word is left out whole
+    if pairs:  # a pair that lacks a word is left out entirely
         keep[0] = keep[1] = keep[0] & keep[1]
     order = [np.argsort(side["word"].to_numpy(), kind="stable") for side in sides]
     order[1] = order[0] if pairs else order[1]
@@ -133,7 +135,9 @@ def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
     )
     notes = missing or (() if all(names) else (Note("vector_bias.empty-list"),))
     x, y, a, b = (_matrix(side, places) for side, places in zip(sides, chosen, strict=True))
-    trained = None if settings.split is None else (_kept(names[2], settings), _kept(names[3], settings))
+    trained = (
+        None if settings.split is None else (_training_places(names[2], settings), _training_places(names[3], settings))
+    )
     vectors = Vectors(x, y, a, b, pairs, trained)
     return Cell(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, notes)
 
@@ -143,29 +147,28 @@ def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
-def _kept(words: Words, settings: VectorBiasSettings) -> Places:
-    """Return the places of the attributes that the classifier learns from: all but the share `split`, at least one."""
+def _training_places(words: Words, settings: VectorBiasSettings) -> Places:
+    """Return the places of the attributes to train the classifier on: all but the share `split`, at least one."""
     held_out = min(round((settings.split or 0) * len(words)), len(words) - 1)
     places = np.random.default_rng([*seed_of(words, settings.seed), 17]).permutation(len(words))
-    kept: Places = np.sort(places[max(held_out, 0) :])
-    return kept
+    training: Places = np.sort(places[max(held_out, 0) :])
+    return training
 
 
-# Numbers of words --------------------------------------------------------------------------------------------------
+# Values of words ---------------------------------------------------------------------------------------------------
 
 
 def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBiasSettings) -> pl.DataFrame:
-    """Return the items with the numbers of each word under the measures that are asked for; null for words without a
-    vector and in categories without numbers."""
+    """Return the items with each word's values under the chosen measures; null where there are none."""
     names = [name for measure in settings.measures for name in _OF[measure]]
     numbers: dict[str, dict[str, float]] = {name: {} for name in names}
     for cell in cells:
         if cell.notes:
             continue
         attributes, targets = ([f"{cell.id} {side} {word}" for side, word in part] for part in cell.words())
-        for name, found in _numbers(cell.vectors, settings).items():
+        for name, column in _values(cell.vectors, settings).items():
             of = targets if name in ("distance_a", "distance_b", "probability_b") else attributes
-            numbers[name] |= dict(zip(of, found.tolist(), strict=True))
+            numbers[name] |= dict(zip(of, column.tolist(), strict=True))
     columns = [
         pl.Series(name, [numbers[name].get(id_) for id_ in items["id"]], pl.Float64)
         for name in NUMBERS
@@ -174,7 +177,7 @@ def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBia
     return items.with_columns(columns)
 
 
-def _numbers(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]:
+def _values(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]:
     once = Counts.once(vectors)
     numbers: dict[str, Array] = {}
     if "rnd" in settings.measures:

@@ -1,4 +1,4 @@
-"""Every measure of a category with its interval over words and its test, and the differences between two models."""
+"""Estimates of every measure of a category with intervals over words and tests, and differences between two models."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
 
 NAMES: dict[Measure, str] = {"rnd": "RND", "rnsb": "RNSB", "mac": "MAC", "ect": "ECT", "ripa": "RIPA"}
-"""What estimates of the measures are called."""
+"""The names of the measures in estimates."""
 FEW = 8
-"""Fewer words than this in a list give a rough interval: a convention of this package, from docs/validity.md."""
+"""Number of words in a list below which an interval is approximate: a convention of this package (docs/validity.md)."""
 _SHOWN = 20
-"""Words that a caution names."""
+"""Number of words that a caution lists."""
 FEWEST_RANKED = 3
-"""Fewer attributes than this have no rank correlation worth the name."""
+"""Fewest attributes for which a rank correlation is reported."""
 
 
 def attributes_of(measure: Measure) -> tuple[str, ...]:
@@ -47,18 +47,17 @@ def attributes_of(measure: Measure) -> tuple[str, ...]:
 
 
 def resamples_of(measure: Measure, settings: VectorBiasSettings) -> int:
-    """Return how many resamples a measure has."""
+    """Return the number of resamples of a measure."""
     return settings.refits if measure == "rnsb" else settings.resamples
 
 
 def family(estimate: Estimate) -> str:
-    """Return the family of an estimate for Holm's adjustment: its measure, in the union of both sets of attributes
-    apart."""
+    """Return the family of an estimate for Holm's adjustment: its measure, separately for the union of A and B."""
     return f"{estimate.measure}{f', {UNION}' if estimate.by['attributes'] == UNION else ''}"
 
 
 def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
-    """Yield every measure that is asked for, for every set of attributes."""
+    """Yield every chosen measure for every set of attributes."""
     for measure in settings.measures:
         if cell.notes:
             for name in attributes_of(measure):
@@ -82,15 +81,14 @@ def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
 
 
 def observed(cell: Cell, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
-    """Return a measure of the words as they are, by the attributes that it is of."""
+    """Return a measure of the data, by attributes."""
     of_words = values(cell.vectors, Counts.once(cell.vectors), measure, settings.distance)
     few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
     return {name: math.nan if few[name] else float(value[0]) for name, value in of_words.items()}
 
 
 def words_of(cell: Cell, measure: Measure, attributes: str) -> int:
-    """Return the number of words that an estimate is over: targets and attributes; the attributes alone for ECT, whose
-    interval takes the targets as they are."""
+    """Return the number of words that an estimate covers: targets and attributes; for ECT the attributes alone."""
     x, y, a, b = map(len, cell.names)
     chosen = {FIRST: a, SECOND: b}.get(attributes, a + b)
     return chosen if measure == "ect" else x + y + chosen
@@ -121,11 +119,12 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """Return the bounds of a value from its draws: expanded percentiles. NaN where all draws are alike.
+    """Return the bounds of a value from its draws: expanded percentiles. NaN if all draws are equal.
 
-    RNSB is a divergence, which noise makes larger, and resampling adds noise to what a sample has. Percentiles leave
-    the truth out above, the basic bootstrap of the square root, which takes that off, below; each end is the wider of
-    the two."""
+    RNSB is a divergence, which noise makes larger, and resampling adds noise to that of a sample. Percentiles leave the
+    true value out above, the basic bootstrap of the square root, which subtracts that noise, below; each end is the
+    wider of the two.
+    """
     if n < 2 or not len(draws) or np.ptp(draws) == 0:
         return math.nan, math.nan
     if measure != "rnsb":
@@ -136,7 +135,7 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
 
 
 def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> Method:
-    """Return how an interval was made; of a difference, if it is of `both` models."""
+    """Return the method of an interval; `both` for a difference between two models."""
     refitted = "vector_bias.bootstrap-of-refits" if both else "vector_bias.wider-bootstrap"
     code = {"ect": "vector_bias.bootstrap-of-rho", "rnsb": refitted}.get(measure, "vector_bias.bootstrap")
     params = {"both": both or None, "smallest": n, "resamples": resamples, "lost": lost or None, "seed": seed}
@@ -149,7 +148,7 @@ def few(n: int) -> Note | None:
 
 
 def without_interval(n: int) -> Note:
-    """Return why draws of n words have no interval."""
+    """Return the reason that draws of n words have no interval."""
     return Note("vector_bias.one-word" if n < 2 else "vector_bias.resamples-agree")
 
 
@@ -170,8 +169,7 @@ def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
 
 
 def held_out(cell: Cell) -> tuple[int, int]:
-    """Return how many of the attributes that the classifier did not learn from it tells right, and how many there
-    are."""
+    """Return how many held-out attributes the classifier labels correctly, and how many are held out."""
     vectors = cell.vectors
     chosen, labels, _ = learning(vectors)
     others = np.setdiff1d(np.arange(len(vectors.attributes)), chosen)
@@ -198,8 +196,9 @@ def lost_words(cells: Sequence[Cell], model: str) -> Iterator[Note]:
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> list[Estimate]:
     """Return every measure of a minus that of b, by category and attributes, over the words that both have.
 
-    The same words are resampled in both, and the test is by those draws; Holm's adjustment is over all differences of a
-    measure, those of the union of both sets of attributes apart."""
+    The same words are resampled in both, and the test uses those draws. Holm's adjustment is over all differences of a
+    measure, with those of the union of both sets of attributes as a separate family.
+    """
     return with_holm(_differences(a, b, settings), lambda estimate: difference(family(estimate)))
 
 

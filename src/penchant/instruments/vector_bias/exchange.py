@@ -28,22 +28,24 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method
 
 EXACT = 20_000
-"""The largest number of partitions that are all gone through."""
+"""Largest number of partitions that are enumerated."""
 _TOLERANCE = 1e-12
 _ELEMENTS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Partitions:
-    """Ways of dividing n + m words into sets of n and m: 1 for those of the first set, (P, n + m). `exact`: these are
-    all that there are, the one of the data among them."""
+    """Partitions of n + m words into sets of n and m: 1 for words of the first set, (P, n + m).
+
+    `exact`: these are all partitions, including that of the data.
+    """
 
     first: Array
     exact: bool
 
     @classmethod
     def of(cls, n: int, m: int, *, draws: int, seed: int, exact: int = EXACT) -> Partitions:
-        """Return all of them, where they are at most `exact`, else `draws` random ones."""
+        """Return all partitions if they are at most `exact`, else `draws` random ones."""
         total = math.comb(n + m, n)
         if total <= exact:
             chosen = np.array(list(combinations(range(n + m), n)))
@@ -55,14 +57,16 @@ class Partitions:
         return cls(first, total <= exact)
 
     def blocks(self, width: int) -> Iterator[Array]:
-        """Yield the same in blocks whose results have some number of columns."""
+        """Yield the partitions in blocks of limited memory; `width` is the number of columns of the results."""
         step = max(1, _ELEMENTS // width)
         for start in range(0, len(self.first), step):
             yield self.first[start : start + step]
 
     def p(self, observed: float, permuted: Array, *, tail: str) -> float:
-        """Return the share of partitions at least as extreme: on either side of their mean, `low` or `high`. Where they
-        are drawn, the data count with them (Phipson & Smyth 2010). NaN without a value."""
+        """Return the share of partitions at least as extreme: on either side of their mean, `low` or `high`.
+
+        If they are drawn, the data count as one of them (Phipson & Smyth 2010). NaN if a value is missing.
+        """
         if math.isnan(observed) or np.isnan(permuted).any():
             return math.nan
         every = permuted if self.exact else np.append(permuted, observed)
@@ -76,7 +80,7 @@ class Partitions:
         return float((far >= bound - slack).mean())
 
     def method(self, noun: str, tail: str) -> Method:
-        """Return the test, of which the nouns are permuted."""
+        """Return the description of the test, with the permuted `noun`."""
         code = "vector_bias.permutation-exact" if self.exact else "vector_bias.permutation-random"
         side = {"two_sided": True} if tail == "both" else {"tail": tail}
         return Method(code, noun=noun, partitions=len(self.first), **side)
@@ -92,7 +96,7 @@ def exchanged(
     refits: int,
     seed: int,
 ) -> dict[str, Test | None]:
-    """Return the test of a measure's values, by the attributes that they are of; None where there is none.
+    """Return the test of a measure's values, by attributes; None for a measure without a test.
 
     RND and RIPA: words change places between X and Y (RIPA over pairs: within pairs), two-sided. ECT: the same, and low
     values count, because its largest, 1, means that X and Y are alike. RNSB: labels change places between A and B, and
@@ -125,7 +129,7 @@ def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
 
 
 def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """ρ of cosine distances is that of cosines. `distance` is RND's."""
+    """Return ρ of cosine distances, which is that of cosines; `distance`, RND's, is unused."""
     distances = Distances.of(vectors.targets, vectors.attributes)
     blocks = []
     for first in partitions.blocks(len(distances.squares)):
@@ -135,9 +139,11 @@ def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[s
 
 
 def _ripa(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
-    """Return the means over all pairs: the relation of t and u is minus that of u and t. So the sum over pairs of a
-    word of the first set and one of the second is the sum over words of the first set and all others. `distance` is
-    RND's."""
+    """Return the means over all pairs; `distance`, RND's, is unused.
+
+    The relation of t and u is minus that of u and t, so that the sum over pairs of a word of the first set and one of
+    the second is the sum over pairs of a word of the first set and any other word.
+    """
     both = vectors.targets
     every = relations(Vectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)
     pairs = len(vectors.x) * len(vectors.y)

@@ -18,19 +18,22 @@ from penchant.stats.inputs import Array
 Measure: TypeAlias = Literal["rnd", "rnsb", "mac", "ect", "ripa"]
 Distance: TypeAlias = Literal["euclid", "cosine"]
 FIRST, SECOND, UNION, AGAINST = "A", "B", "A and B", "B against A"
-"""The attributes that a number is of: one set, both together, or the classes that a classifier tells apart."""
+"""The attributes of a number: one set, both together, or the two classes that a classifier distinguishes."""
 _ELEMENTS = 4_000_000
 """Array elements held at once."""
 _STEPS = 100
 _TOLERANCE = 1e-9
-"""The largest entry of the gradient at which a fit has ended."""
+"""Largest entry of the gradient at which a fit has converged."""
 Places: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The vectors of a category's words, (n, d) each. `pairs`: X and Y have the two words of a pair at the same place.
-    `trained`: the attributes that RNSB's classifier learns from, A's and B's; all where it is None."""
+    """The vectors of a category's words, (n, d) each.
+
+    `pairs`: X and Y have the two words of a pair at the same place. `trained`: the places in A and in B of the
+    attributes that RNSB's classifier is trained on; None for all.
+    """
 
     x: Array
     y: Array
@@ -41,23 +44,23 @@ class Vectors:
 
     @property
     def sets(self) -> tuple[Array, Array, Array, Array]:
-        """X, Y, A, B."""
+        """The four sets X, Y, A and B."""
         return self.x, self.y, self.a, self.b
 
     @property
     def targets(self) -> Array:
-        """X and Y."""
+        """The targets: X, then Y."""
         return np.concatenate([self.x, self.y])
 
     @property
     def attributes(self) -> Array:
-        """A and B."""
+        """The attributes: A, then B."""
         return np.concatenate([self.a, self.b])
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How often each word is drawn, (R, n) for each of the four sets."""
+    """Number of times each word is drawn, (R, n) for each of the four sets."""
 
     x: Array
     y: Array
@@ -66,13 +69,12 @@ class Counts:
 
     @classmethod
     def once(cls, vectors: Vectors) -> Counts:
-        """Return every word once: the data."""
+        """Return the counts of the data: every word once."""
         return cls(*(np.ones((1, len(part))) for part in vectors.sets))
 
     @classmethod
     def drawn(cls, vectors: Vectors, resamples: int, seeds: Sequence[Sequence[int]]) -> Counts:
-        """Resamples of the words within each set, with replacement, with a seed for each set; of pairs, both words
-        together."""
+        """Resample words within each set with replacement, with a seed for each set; pairs are drawn whole."""
         x, y, a, b = (
             resample_counts(np.ones(len(part), dtype=np.intp), resamples, np.random.default_rng(seed)).astype(float)
             for part, seed in zip(vectors.sets, seeds, strict=True)
@@ -80,7 +82,7 @@ class Counts:
         return cls(x, x if vectors.pairs else y, a, b)
 
     def blocks(self, elements: int) -> Iterator[Counts]:
-        """Yield the same in blocks of as many resamples as have some number of elements, given those of one."""
+        """Yield the resamples in blocks of limited memory; `elements`: array elements per resample."""
         step = max(1, _ELEMENTS // elements)
         for start in range(0, len(self.x), step):
             yield Counts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
@@ -100,7 +102,7 @@ def _by_attributes(values: Array, counts: Counts) -> dict[str, Array]:
 
 
 def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
-    """Return the values of blocks one after the other, by the attributes that they are of."""
+    """Return the concatenated values of blocks, by attributes."""
     parts = list(blocks)
     return {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND, UNION)}
 
@@ -110,8 +112,11 @@ def joined(blocks: Iterable[Mapping[str, Array]]) -> dict[str, Array]:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Distances of attributes to means of targets, from inner products: of targets with each other (t, t) and with
-    attributes (t, a), and the squared lengths of attributes (a,)."""
+    """Distances of attributes to means of targets, from inner products.
+
+    `among`: of targets with each other (t, t); `products`: of targets with attributes (t, a); `squares`: the squared
+    lengths of attributes (a,).
+    """
 
     among: Array
     products: Array
@@ -119,7 +124,7 @@ class Distances:
 
     @classmethod
     def of(cls, targets: Array, attributes: Array) -> Distances:
-        """From vectors."""
+        """Compute the inner products from vectors."""
         return cls(targets @ targets.T, targets @ attributes.T, (attributes**2).sum(axis=1))
 
     def to_mean(self, shares: Array, distance: Distance) -> Array:
@@ -134,39 +139,41 @@ class Distances:
         return cosine
 
     def differences(self, x: Array, y: Array, distance: Distance) -> Array:
-        """‖mean X − a‖ − ‖mean Y − a‖ for every attribute, (R, a), from the weights of all targets in the two means."""
+        """Return ‖mean X − a‖ − ‖mean Y − a‖ of every attribute, (R, a), from the targets' weights in the means."""
         gap: Array = self.to_mean(x, distance) - self.to_mean(y, distance)
         return gap
 
 
 def beside(x: Array, y: Array) -> tuple[Array, Array]:
-    """Return the weights of all targets in the mean of X and in that of Y, from how often each word occurs."""
+    """Return the weights of all targets in the mean of X and in that of Y, from the counts of each word."""
     return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
 
 
 def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array]:
-    """Relative norm distance (Garg et al. 2018): the mean over attributes of ‖mean X − a‖ − ‖mean Y − a‖, or of the
-    difference of the cosine distances. Below 0, the attributes lie nearer to X."""
+    """Return the relative norm distance (Garg et al. 2018).
+
+    This is the mean over attributes of ‖mean X − a‖ − ‖mean Y − a‖, or of the difference of the cosine distances. Below
+    0, the attributes lie nearer to X.
+    """
     distances = Distances.of(vectors.targets, vectors.attributes)
 
-    def made(block: Counts) -> dict[str, Array]:
+    def of_block(block: Counts) -> dict[str, Array]:
         return _by_attributes(distances.differences(*beside(block.x, block.y), distance), block)
 
-    return joined(map(made, counts.blocks(len(distances.squares))))
+    return joined(map(of_block, counts.blocks(len(distances.squares))))
 
 
 # MAC ----------------------------------------------------------------------------------------------------------------
 
 
 def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
-    """Return the mean average cosine distance (Manzini et al. 2019): over all targets, of the mean distance to a set of
-    attributes; for both sets, the mean of the two."""
+    """Return the mean average cosine distance to attributes (Manzini et al. 2019); for both sets, their mean."""
     cosines = unit(vectors.targets) @ unit(vectors.attributes).T
 
-    def made(block: Counts) -> dict[str, Array]:
+    def of_block(block: Counts) -> dict[str, Array]:
         return _by_attributes(1 - _shares(np.concatenate([block.x, block.y], axis=1)) @ cosines, block)
 
-    values = joined(map(made, counts.blocks(cosines.shape[1])))
+    values = joined(map(of_block, counts.blocks(cosines.shape[1])))
     return {**values, UNION: (values[FIRST] + values[SECOND]) / 2}
 
 
@@ -174,8 +181,7 @@ def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
 
 
 def similarities(vectors: Vectors) -> tuple[Array, Array]:
-    """Return the cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each; NaN for a mean of
-    0."""
+    """Return the cosines of every attribute with the means of X and of Y, (a + b,) each; NaN for a mean of 0."""
     means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
     with np.errstate(invalid="ignore"):
         x, y = (both @ (mean / np.linalg.norm(mean)) for mean in means)
@@ -183,13 +189,13 @@ def similarities(vectors: Vectors) -> tuple[Array, Array]:
 
 
 def parts_of(values: Array, vectors: Vectors) -> dict[str, Array]:
-    """Values for all attributes, those of B after those of A in the last axis, by set."""
+    """Return values for all attributes, those of B after those of A in the last axis, by set."""
     n = len(vectors.a)
     return {FIRST: values[..., :n], SECOND: values[..., n:], UNION: values}
 
 
 def spearman(first: Array, second: Array) -> Array:
-    """Spearman's ρ along the last axis; ties have mean ranks, and where all are tied it is NaN."""
+    """Return Spearman's ρ along the last axis; ties have mean ranks; NaN if all values are tied."""
     ranks = [scipy.stats.rankdata(part, axis=-1) for part in (first, second)]
     one, other = (part - part.mean(axis=-1, keepdims=True) for part in ranks)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -198,8 +204,11 @@ def spearman(first: Array, second: Array) -> Array:
 
 
 def ect(vectors: Vectors, counts: Counts) -> dict[str, Array]:
-    """Embedding coherence test (Dev & Phillips 2019): Spearman's ρ, over attributes, of their cosines with the mean of
-    X and with the mean of Y. 1: both means order the attributes alike. Targets are as they are, whatever the counts."""
+    """Return the embedding coherence test (Dev & Phillips 2019): Spearman's ρ, over attributes, of two cosines.
+
+    They are those with the mean of X and with the mean of Y. 1: both means order the attributes alike. Targets are not
+    resampled, whatever the counts.
+    """
     both = np.concatenate([counts.a, counts.b], axis=1)
     weights = {FIRST: counts.a, SECOND: counts.b, UNION: both}
     x, y = (parts_of(part, vectors) for part in similarities(vectors))
@@ -207,7 +216,7 @@ def ect(vectors: Vectors, counts: Counts) -> dict[str, Array]:
 
 
 def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
-    """ρ where each entry occurs `counts` times, (R,) from (n,), (n,), (R, n)."""
+    """Return ρ with each entry occurring `counts` times, (R,) from (n,), (n,), (R, n)."""
     parts = []
     step = max(1, _ELEMENTS // len(first))
     for start in range(0, len(counts), step):
@@ -221,7 +230,7 @@ def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
 
 
 def relations(vectors: Vectors) -> Array:
-    """(x − y)/‖x − y‖ of every pair, (n, d), or of every x with every y, (x, y, d); 0 where both have one vector."""
+    """Return (x − y)/‖x − y‖ of every pair, (n, d), or of every x with every y, (x, y, d); 0 for equal vectors."""
     gaps = vectors.x - vectors.y if vectors.pairs else vectors.x[:, None] - vectors.y
     lengths = np.linalg.norm(gaps, axis=-1, keepdims=True)
     directions: Array = np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)
@@ -229,16 +238,19 @@ def relations(vectors: Vectors) -> Array:
 
 
 def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
-    """Relational inner product association (Ethayarajh et al. 2019): the mean over pairs of targets and over attributes
-    of ⟨a, (x − y)/‖x − y‖⟩. Above 0, the attributes lie on the side of X."""
+    """Return the relational inner product association (Ethayarajh et al. 2019).
+
+    This is the mean over pairs of targets and over attributes of ⟨a, (x − y)/‖x − y‖⟩. Above 0, the attributes lie on
+    the side of X.
+    """
     table = relations(vectors) @ vectors.attributes.T  # (n, a), or (x, y, a)
 
-    def made(block: Counts) -> dict[str, Array]:
+    def of_block(block: Counts) -> dict[str, Array]:
         if vectors.pairs:
             return _by_attributes(_shares(block.x) @ table, block)
         return {name: _of_all(block, mean) for name, mean in _over_attributes(table, block)}
 
-    return joined(map(made, counts.blocks(max(table.shape[-1], table[..., 0].size))))
+    return joined(map(of_block, counts.blocks(max(table.shape[-1], table[..., 0].size))))
 
 
 def _over_attributes(table: Array, block: Counts) -> Iterator[tuple[str, Array]]:
@@ -263,10 +275,10 @@ def _of_all(block: Counts, means: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Rows to learn from and rows to classify by a logistic regression with a quadratic penalty, in as many coordinates
-    as the former need: the weights of a fit are a combination of the rows it learned from.
+    """Training rows and rows to classify by a logistic regression with a quadratic penalty.
 
-    It minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's
+    Both are in as many coordinates as the training rows need: the weights of a fit are a combination of these rows. It
+    minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's
     solver of that name with C = 1: the intercept b is penalised like the other weights.
     """
 
@@ -275,14 +287,16 @@ class Space:
 
     @classmethod
     def of(cls, learned: Array, classified: Array) -> Space:
-        """From vectors (n, d) and (m, d), each with the constant 1 as one more coordinate."""
+        """Build the space from vectors (n, d) and (m, d), each with the constant 1 as one more coordinate."""
         rows, others = (np.column_stack([part, np.ones(len(part))]) for part in (learned, classified))
         u, size, axes = np.linalg.svd(rows, full_matrices=False)
         return cls(u * size, others @ axes.T)
 
     def probabilities(self, labels: Array, counts: Array) -> Array:
-        """P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1 that count `counts`
-        times: (R, n) both. Raises MethodError for a fit that does not end."""
+        """Return P(second class) of every classified row, (R, m), after fits to rows with `labels` 0 or 1.
+
+        Rows count `counts` times: (R, n) both. Raises MethodError for a fit that does not converge.
+        """
         step = max(1, _ELEMENTS // (self.learned.shape[1] * sum(self.learned.shape)))
         parts = [
             _sigmoid(_fit(self.learned, labels[i : i + step], counts[i : i + step]) @ self.classified.T)
@@ -297,7 +311,7 @@ def _sigmoid(values: Array) -> Array:
 
 
 def _fit(rows: Array, labels: Array, counts: Array) -> Array:
-    """Weights (R, k) by Newton's method, each step halved until the objective falls enough."""
+    """Return weights (R, k) by Newton's method, each step halved until the objective falls enough."""
     weights = np.zeros((len(labels), rows.shape[1]))
     loss = _loss(rows, labels, counts, weights)
     for _ in range(_STEPS):
@@ -318,7 +332,9 @@ def _fit(rows: Array, labels: Array, counts: Array) -> Array:
                 break
             size[much] /= 2
         weights, loss = tried, new
-    raise MethodError("the classifier of RNSB does not converge", hint="are the vectors finite and not huge?")
+    raise MethodError(
+        "the classifier of RNSB does not converge", hint="check that the vectors are finite and not very large"
+    )
 
 
 def _loss(rows: Array, labels: Array, counts: Array, weights: Array) -> Array:
@@ -328,8 +344,10 @@ def _loss(rows: Array, labels: Array, counts: Array, weights: Array) -> Array:
 
 
 def divergence(probabilities: Array, weights: Array) -> Array:
-    """Return the Kullback–Leibler divergence, in nats, of probabilities (R, m), scaled to sum to 1, from equal ones;
-    each counts `weights` times, (R, m)."""
+    """Return the Kullback–Leibler divergence, in nats, of probabilities (R, m) from equal ones.
+
+    Probabilities are scaled to sum to 1, and each counts `weights` times, (R, m).
+    """
     n = weights.sum(axis=1, keepdims=True)
     scaled = probabilities / (weights * probabilities).sum(axis=1, keepdims=True)
     kl: Array = (weights * scipy.special.xlogy(scaled, scaled * n)).sum(axis=1)
@@ -337,8 +355,11 @@ def divergence(probabilities: Array, weights: Array) -> Array:
 
 
 def rnsb(vectors: Vectors, counts: Counts) -> Array:
-    """Relative negative sentiment bias (Sweeney & Najafian 2019): a classifier learns to tell B from A; the divergence
-    of P(B) of the targets, scaled to sum to 1, from equal shares. (R,)"""
+    """Return the relative negative sentiment bias (Sweeney & Najafian 2019), (R,).
+
+    A classifier learns to distinguish B from A; the bias is the divergence of P(B) of the targets, scaled to sum to 1,
+    from equal shares.
+    """
     chosen, labels, space = learning(vectors)
     drawn = np.concatenate([counts.a, counts.b], axis=1)[:, chosen]
     probabilities = space.probabilities(np.broadcast_to(labels, drawn.shape), drawn)
@@ -346,7 +367,7 @@ def rnsb(vectors: Vectors, counts: Counts) -> Array:
 
 
 def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
-    """Return which attributes the classifier learns from, their labels (0 of A, 1 of B), and the space of its fits."""
+    """Return the places of the attributes to train on, their labels (0 of A, 1 of B), and the space of the fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
     chosen = np.concatenate([first, second + n])
@@ -355,7 +376,7 @@ def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
 
 
 def values(vectors: Vectors, counts: Counts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
-    """Return a measure for every resample, (R,), by the attributes that it is of."""
+    """Return a measure for every resample, (R,), by attributes."""
     if measure == "rnsb":
         return {AGAINST: rnsb(vectors, counts)}
     if measure == "rnd":

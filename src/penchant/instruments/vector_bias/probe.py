@@ -28,15 +28,15 @@ from penchant.tables.data_paths import listed
 from penchant.vectors.static import StaticVectors
 
 _READ_AS = "weat"
-"""The name under which a set of stimuli says that a category is for static vectors."""
+"""The instrument's name that marks a category of a set of stimuli as one for static vectors."""
 
 
 class VectorBias(VectorBiasSettings, Probe):
     """Five measures of bias on static word vectors: RND, RNSB, MAC, ECT and RIPA.
 
-    `run` returns items (one row per stimulus and category: its vector, and what it says under each measure) and a
-    summary: every measure of every category, for the attributes A, for B and for both (RNSB: B against A), with an
-    interval over words, a permutation test where there is a null hypothesis, and Holm's adjustment.
+    `run` returns items (one row per stimulus and category: its vector, and its value under each measure) and a summary:
+    every measure of every category, for the attributes A, for B and for both (RNSB: B against A), with an interval over
+    words, a permutation test for measures with a null hypothesis, and Holm's adjustment.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("static",)
@@ -45,7 +45,7 @@ class VectorBias(VectorBiasSettings, Probe):
 
     @classmethod
     def set_folders(cls) -> list[Path]:
-        """Return the folders in which its bundled sets are: its own, and that of association tests."""
+        """Return the folders of bundled sets: this instrument's own, and that of association tests."""
         return [*super().set_folders(), cls.folder().parent / "associations" / "sets"]
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
@@ -57,13 +57,16 @@ class VectorBias(VectorBiasSettings, Probe):
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
-        """Return the categories in `categories`, or all that are for static vectors. Raises DataError for one that does
-        not exist or is for other instruments, and for words that stand twice or cannot be paired."""
+        """Return the categories in `categories`, or all that are meant for static vectors.
+
+        Raises DataError for a category that does not exist or is for other instruments, and for words that occur twice
+        or cannot be paired.
+        """
         stimuli = self.stimuli(base)
         known = {category.id: category for category in stimuli.categories if _READ_AS in category.measures}
         for name in self.categories or ():
             if name not in known:
-                hint = f"it has {', '.join(known)}" if known else ""
+                hint = f"use one of {', '.join(known)}" if known else ""
                 message = f"no category '{name}' for static vectors"
                 raise DataError(message, where=stimuli.name, field="categories", hint=hint)
         names = known if self.categories is None else dict.fromkeys(self.categories)
@@ -77,24 +80,28 @@ class VectorBias(VectorBiasSettings, Probe):
     def _require_usable(self, category: Category) -> None:
         repeated = category.repeated()
         if repeated:
-            message = f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes"
+            message = f"{category.id}: '{repeated[0]}' occurs twice among the targets or attributes"
             raise DataError(message, where=category.place, hint="remove one")
         if self.paired(category) and len(category.x.words) != len(category.y.words):
-            message = f"{category.id}: {len(category.x.words)} and {len(category.y.words)} words are no pairs"
+            message = f"{category.id}: {len(category.x.words)} and {len(category.y.words)} words cannot be paired"
             raise DataError(message, where=category.place, hint="make X and Y equally long, or set pairs: all")
 
     def paired(self, category: Category) -> bool:
-        """Return whether the words of X and Y are taken in pairs, by their position."""
+        """Return whether the words of X and Y are paired by position."""
         declared = category.paired and category.target == "targets"
         return self.pairs == "position" or (self.pairs == "auto" and declared)
 
     def _shortened(self, category: Category) -> Category:
-        """Return a category with some words of each list, for a pilot; of pairs, some pairs."""
+        """Return a category with a sample of the words of each list (of pairs, a sample of the pairs), for a pilot."""
         x, y, a, b = (self._drawn(part.words) for part in category.lists())
         if self.paired(category):
             x = y = self._drawn([" ".join(pair) for pair in zip(category.x.words, category.y.words, strict=True)])
         return replace(
-            category, x=_only(category.x, x), y=_only(category.y, y), a=_only(category.a, a), b=_only(category.b, b)
+            category,
+            x=_subset(category.x, x),
+            y=_subset(category.y, y),
+            a=_subset(category.a, a),
+            b=_subset(category.b, b),
         )
 
     def _drawn(self, words: Sequence[str]) -> list[int]:
@@ -106,12 +113,12 @@ class VectorBias(VectorBiasSettings, Probe):
         return list(self.stimuli(base).files)
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """None: words that the vectors lack are counted as missing."""
+        """Return an empty list: words that the vectors lack are counted as missing."""
         self.chosen(base)
         return []
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
-        """Return the stimuli, in any form, which vectors that a study trains may take together."""
+        """Return the stimuli to find in running text, in any form."""
         return TextNeeds(self.stimuli(base))
 
     def settle(self, model: Model) -> Self:
@@ -123,7 +130,7 @@ class VectorBias(VectorBiasSettings, Probe):
         return self.model_copy(update={"case": "lower" if lower else "keep"})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the stimuli, and all parameters."""
+        """Return the stimuli and all parameters, for the signature."""
         stimuli = self.stimuli(base)
         shared = {*Probe.model_fields, "data", "columns", *(() if self.language else ("language",))}
         return {
@@ -151,13 +158,12 @@ class VectorBias(VectorBiasSettings, Probe):
         cautions = (
             *lost_words(present, model.name),
             *told_respelt(respelt, len(words), "stimuli", model.name),
-            *(told for category in categories for told in category.cautions()),
+            *(caution for category in categories for caution in category.cautions()),
         )
         return Measured(with_numbers(items, present, self), cautions)
 
     def _rows(self, category: Category, model: StaticVectors, known: Mapping[str, str]) -> Iterator[dict[str, object]]:
-        """Yield a row for every word, which is `known` to the model as another; one without a vector, or with a vector
-        of zeros, which has no direction, has none."""
+        """Yield a row for every word, with a null vector if it has none; `known`: its spelling in the model."""
         paired = self.paired(category)
         for side, part in zip(SIDES, category.lists(), strict=True):
             for place, word in enumerate(part.words):
@@ -174,11 +180,10 @@ class VectorBias(VectorBiasSettings, Probe):
                 }
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return every measure of every category and set of attributes; Holm's adjustment is over those of one measure,
-        the union of both sets apart."""
-        made = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
-        return with_holm(made, family)
+        """Return every measure of every category and set of attributes, with Holm's adjustment within families."""
+        unadjusted = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
+        return with_holm(unadjusted, family)
 
 
-def _only(part: WordList, places: Sequence[int]) -> WordList:
+def _subset(part: WordList, places: Sequence[int]) -> WordList:
     return replace(part, words=tuple(part.words[i] for i in places), behind=())

@@ -1,8 +1,8 @@
-"""Which of several models is the least biased? Ranks of models by every measure, and how sure they are.
+"""Ranks of several models from the least to the most biased, by every measure, with their uncertainty.
 
 A query is a category with one set of attributes (RNSB: with B against A). Under a measure, the model with the least
 bias in a query has rank 1, and a model's mean rank over queries sums it up (Badilla, Bravo-Marquez & Pérez 2020). Words
-are resampled in all models at once; the ranks in the resamples tell how far those of the data depend on the words.
+are resampled in all models at once; the ranks in the resamples show how far those of the data depend on the words.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note, present
 
 ENOUGH = 25
-"""From lists of this many words on, intervals of mean ranks by RNSB hold (docs/validity.md)."""
+"""Number of words in every list from which intervals of mean ranks by RNSB are accurate (docs/validity.md)."""
 EVERY = "all measures"
-"""What the mean over measures is called."""
+"""The name of the mean over measures."""
 
 
 class Query(NamedTuple):
-    """A category with the attributes that a number is of."""
+    """A category with the attributes of a number."""
 
     category: str
     label: str
@@ -43,8 +43,10 @@ class Query(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Ranks under one measure: of the data, (models, queries), and the mean rank in each resample, (models, resamples).
-    `shares`: how often a model has each rank in a query, (models, queries, ranks); ties are divided. `smallest`: words
-    in the smallest list."""
+
+    `shares`: the share of resamples in which a model has each rank in a query, (models, queries, ranks); ties are
+    divided. `smallest`: words in the smallest list.
+    """
 
     measure: Measure
     queries: tuple[Query, ...]
@@ -55,15 +57,16 @@ class Ranking:
 
 
 def amount(measure: Measure, values: Array) -> Array:
-    """Return how biased a value is: the distance from what the measure is without bias, 0 for RND, RIPA and RNSB, and 1
-    for MAC and ECT."""
+    """Return the amount of bias: the distance from the unbiased value (RND, RIPA and RNSB: 0; MAC and ECT: 1)."""
     of_bias: Array = np.abs(values - 1 if measure in ("mac", "ect") else values)
     return of_bias
 
 
 def rankings(results: Sequence[Result]) -> list[Ranking]:
-    """Return the ranks of some models under every measure that they have in common, over the words that all have; none
-    for one model, or for results that are not of the same words and settings."""
+    """Return the ranks of some models under every measure that they share, over the words that all have.
+
+    Empty for one model, or for results with different words or settings.
+    """
     try:
         for other in results[1:]:
             require_comparable(results[0], other, free={"model", "case"}, items=["id"])
@@ -72,12 +75,12 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
     settings = VectorBiasSettings.of(results[0].settings)
     frames = [result.items for result in results]
     every = [cells for cells in shared_cells(frames, settings) if not cells[0].notes] if len(results) > 1 else []
-    made = (ranking_of(every, measure, settings) for measure in settings.measures)
-    return [ranking for ranking in made if ranking.queries]
+    candidates = (ranking_of(every, measure, settings) for measure in settings.measures)
+    return [ranking for ranking in candidates if ranking.queries]
 
 
 def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
-    """Return the ranks under one measure, from every category as each of the models has it."""
+    """Return the ranks under one measure; `every` has each category's cells, one for each model."""
     queries, values, draws = [], [], []
     for models in every:
         found = [observed(cell, measure, settings) for cell in models]
@@ -98,8 +101,7 @@ def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: Ve
 
 
 def _shares(resampled: Array) -> Array:
-    """Return how often each model has each rank, (models, queries, ranks), from amounts (queries, models,
-    resamples)."""
+    """Return the shares of ranks, (models, queries, ranks), from amounts (queries, models, resamples)."""
     of_one = resampled[:, :, None, :]
     less = (resampled[:, None] < of_one).sum(axis=2)
     equal = (resampled[:, None] == of_one).sum(axis=2)
@@ -110,20 +112,22 @@ def _shares(resampled: Array) -> Array:
 
 
 def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
-    """Return the mean rank of every model, in the order of the models, by the name of the measure; with several
-    measures also the mean over these. n counts queries."""
-    made = rankings(results)
-    if not made:
+    """Return the mean rank of every model, in the order of the models, by the name of the measure.
+
+    With several measures also the mean over these. n counts queries.
+    """
+    by_measure = rankings(results)
+    if not by_measure:
         return {}
     settings = VectorBiasSettings.of(results[0].settings)
-    found = {NAMES[ranking.measure]: estimates_of(ranking, settings) for ranking in made}
-    if len(made) > 1:
-        fewest = min(ranking.draws.shape[1] for ranking in made)
-        whole = np.mean([ranking.ranks.mean(axis=1) for ranking in made], axis=0)
-        draws = np.mean([ranking.draws[:, :fewest] for ranking in made], axis=0)
-        queries = sum(len(ranking.queries) for ranking in made)
-        found[EVERY] = _estimates(whole, draws, queries, EVERY, None, settings)
-    return found
+    ranks = {NAMES[ranking.measure]: estimates_of(ranking, settings) for ranking in by_measure}
+    if len(by_measure) > 1:
+        fewest = min(ranking.draws.shape[1] for ranking in by_measure)
+        whole = np.mean([ranking.ranks.mean(axis=1) for ranking in by_measure], axis=0)
+        draws = np.mean([ranking.draws[:, :fewest] for ranking in by_measure], axis=0)
+        queries = sum(len(ranking.queries) for ranking in by_measure)
+        ranks[EVERY] = _estimates(whole, draws, queries, EVERY, None, settings)
+    return ranks
 
 
 def estimates_of(ranking: Ranking, settings: VectorBiasSettings) -> list[Estimate]:

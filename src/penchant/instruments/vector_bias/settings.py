@@ -30,27 +30,30 @@ class VectorBiasSettings(Settings):
     )
     """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""
     columns: Given[dict[Literal["category", "set", "word", "label"], str], Columns] = default_of(default={})
-    """The columns of a table of words that are not called category, set, word or label, as field: column."""
+    """Columns of a table of words that are not called category, set, word or label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to measure. Default: all that are for weat."""
     language: str | None = None
-    """BCP 47 tag of the stimuli, such as tr, which decides small and capital letters. Default: that of the set."""
+    """BCP 47 tag of the stimuli, such as tr, which decides upper and lower case. Default: that of the set."""
     measures: Measures = default_of(default=("rnd", "rnsb", "mac", "ect", "ripa"))
-    """Which measures: `rnd`, `rnsb`, `mac`, `ect`, `ripa`. Default: all five."""
+    """Measures to compute: `rnd`, `rnsb`, `mac`, `ect`, `ripa`. Default: all five."""
     distance: Distance = "euclid"
-    """The distance of RND: `euclid` (default), or `cosine`, which is 1 − cosine."""
+    """Distance of RND: `euclid` (default), or `cosine`, which is 1 − cosine."""
     pairs: Literal["auto", "position", "all"] = "auto"
-    """The pairs of RIPA: words of X and Y at the same `position`, or `all` words of X with all of Y. `auto` (default)
-    is `position` in categories that a set declares as paired, else `all`."""
+    """Pairs of RIPA: words of X and Y at the same `position`, or `all` words of X with all of Y.
+
+    `auto` (default) is `position` in categories that a set declares as paired, else `all`.
+    """
     normalise: bool = False
-    """Whether vectors are scaled to length 1 first. RND and RIPA grow with the lengths of vectors. Default: no."""
+    """Scale vectors to length 1 first: RND and RIPA grow with the lengths of vectors. Default: no."""
     split: Annotated[float, Field(gt=0, lt=0.5)] | None = None
-    """Share of each set of attributes that is held out from RNSB's classifier, at random, to see how often it is right.
-    Default: none, the classifier learns from all."""
+    """Share of each attribute set held out at random from RNSB's classifier to measure its accuracy. Default: none."""
     refits: Annotated[int, Field(ge=100, le=RESAMPLES)] = 400
     """Resamples of RNSB's interval and draws of its test, each of which fits the classifier anew. Default: 400."""
     case: Literal["auto", "keep", "lower"] = "auto"
-    """Whether words are looked up as written (`keep`) or in lower case (`lower`). `auto` (default) is `lower` if no
-    word of the vocabulary has a capital letter."""
+    """Spelling in which words are looked up: as written (`keep`) or in lower case (`lower`).
+
+    `auto` (default) is `lower` if no word of the vocabulary has a capital letter.
+    """
     max_missing: Annotated[float, Field(ge=0, lt=1)] = 0.2
     """Largest share of a list of words that may be missing; beyond, the category has no numbers. Default: 0.2."""

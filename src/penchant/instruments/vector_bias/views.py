@@ -1,4 +1,4 @@
-"""What a report shows of measures of bias on word vectors; the words are in `text.yaml`."""
+"""Tables, figures and items of measures of bias on word vectors in a report; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from penchant.wording.templates import Text
 
 _SHOWN = Shown("+.2f", "words")
 _NULL: Mapping[Measure, float] = {"rnd": 0, "rnsb": 0, "mac": 1, "ect": 1, "ripa": 0}
-"""What each measure is without bias."""
+"""The value of each measure without bias."""
 _SIGNED = ("rnd", "ripa")
-"""Measures that can be below 0 as well as above."""
+"""Measures that can be negative."""
 _STIMULI = Column("label", lambda line: "" if line["label"] == line["category"] else str(line["label"]))
 _QUERY = (level("category"), _STIMULI)
 _MEAN_RANK = Column("value", lambda line: Number(line["value"], line["low"], line["high"], notes=notes_of(line.row)))
-"""A mean rank, whose interval is over words, so that few queries are not too few."""
+"""A mean rank, whose interval is over words, so that few queries need no caution."""
 _NUMBERS = (level("attributes"), count(), number("value", "+.4f"), p(), adjusted())
 
 
@@ -59,7 +59,7 @@ def _is_number(value: object) -> bool:
 
 
 def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str], str] = str) -> TableSpec:
-    """Return a row for each category and model, a column for each set of attributes."""
+    """Return a table with a row for each category and model and a column for each set of attributes."""
     name = measure if kind is str else f"differences-{measure}"
     columns = [number(part, form, attributes=part, star=True) for part in attributes_of(measure)]
     at = At(measure=kind(NAMES[measure]), attributes=attributes_of(measure)[0])
@@ -67,15 +67,15 @@ def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str
 
 
 def _ranked(rows: Callable[[Sequence[Result]], Iterable[list[Estimate]]]) -> Callable[[Sequence[Source]], list[Source]]:
-    """Return what makes a source of each model from lists of estimates, one an estimate for each model."""
+    """Return a function that makes a source of each model from lists with one estimate per model."""
 
-    def made(found: Sequence[Source]) -> list[Source]:
+    def ranked(found: Sequence[Source]) -> list[Source]:
         results = [source.result for source in found if source.result is not None]
         signature = results[0].signature.with_(model=" and ".join(source.model for source in found))
         frames = (summary_table((row, signature) for row in own) for own in zip(*rows(results), strict=True))
         return [Source(source.model, frame) for source, frame in zip(found, frames, strict=False)]
 
-    return made
+    return ranked
 
 
 def _means(results: Sequence[Result]) -> Iterator[list[Estimate]]:
@@ -84,7 +84,7 @@ def _means(results: Sequence[Result]) -> Iterator[list[Estimate]]:
 
 
 def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
-    """Yield the rank of every model in each query, and the shares of resamples in which it is first and last."""
+    """Yield the rank of every model in each query, and the shares of resamples with the first and the last rank."""
     for ranking in rankings(results):
         for q, query in enumerate(ranking.queries):
             by = {"ranked": NAMES[ranking.measure], "category": query.category, "attributes": query.attributes}
@@ -112,8 +112,11 @@ def _biases(results: Sequence[Result], comparison: pl.DataFrame | None, text: Te
 def _parts(
     lines: Sequence[Line], nulls: Mapping[Measure, float], words: Text, kind: Callable[[str], str] = str
 ) -> list[str]:
-    """Say in how many queries each measure is told apart from what it is without bias, by interval and test, and its
-    clearest query; then which measures are in none. The union of A and B is no query of its own."""
+    """Return the number of queries with a clear bias under each measure, and the clearest; then the measures with none.
+
+    A bias is clear if both interval and test exclude the unbiased value. The union of A and B does not count as a
+    query.
+    """
     clear_parts: list[str] = []
     unclear: dict[str, list[tuple[str, int]]] = {}
     for measure, null in nulls.items():

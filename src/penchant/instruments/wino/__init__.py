@@ -1,1 +1,1 @@
-"""WinoBias and Winogender: which pronoun does a model prefer beside an occupation?"""
+"""WinoBias and Winogender: the pronouns that a model prefers next to an occupation."""

@@ -28,7 +28,7 @@ TYPES = ("1", "2")
 GENDERS = ("male", "female")
 OCCUPATION = "occupation"
 LISTS = {gender: f"{gender}_occupations.txt" for gender in GENDERS}
-"""The lists of occupations beside the published files."""
+"""File names of the published lists of occupations."""
 _PUBLISHED = re.compile(r"(?:pro|anti)_stereotyped_type[12]\.txt\.(?:dev|test)")
 _SIDE = re.compile(r"(?<![a-z])(pro|anti)(?![a-z])")
 _TYPE = re.compile(r"type[ _-]?([12])(?!\d)")
@@ -36,10 +36,10 @@ _NUMBERED = re.compile(r"(\d+)\s+")
 _BRACKET = re.compile(r"[\[\]]")
 _ARTICLE = re.compile(r"(?:the|a|an)\s+")
 _SHOWN = 20
-"""Pairs that a caution names."""
+"""Number of pairs that a caution lists."""
 _TEXTS = ("", ".txt", ".dev", ".test")
-"""The suffixes of files that are no tables."""
-_NAMING = "files are told by their names, such as pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev"
+"""The suffixes of text files; other files are tables."""
+_NAMING = "name the files like pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev"
 Span: TypeAlias = tuple[int, int]
 
 
@@ -49,17 +49,19 @@ class PairRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     pro: Written
-    """The sentence whose pronoun agrees with the stereotype, with the occupation that it refers to and the pronoun in
-    brackets: [The developer] visited the hairdresser because [he] needed to cut [his] hair."""
+    """The sentence whose pronoun agrees with the stereotype, with its occupation and pronoun in brackets.
+
+    Such as: [The developer] visited the hairdresser because [he] needed to cut [his] hair.
+    """
     anti: Written
-    """The same with the other pronoun."""
+    """The same sentence with the other pronoun."""
     type: Annotated[int, Field(ge=1, le=2)] = 1
-    """1: only what is said tells whom the pronoun refers to; 2: syntax tells it. Default: 1."""
+    """1: only meaning identifies the pronoun's referent; 2: syntax identifies it. Default: 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A line: its number in the file, the text without number and brackets, and the spans that were in brackets."""
+    """A line: its number in the file, its pair's number, its text without number and brackets, and bracketed spans."""
 
     line: int
     number: int | None
@@ -69,7 +71,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The two files of one set of pairs, with its type; a table is both, and its rows have types."""
+    """The two files of one set of pairs, with its type; a table stands for both, and its rows have types."""
 
     pro: Path
     anti: Path
@@ -83,9 +85,11 @@ class PairFiles:
 
 @dataclass(frozen=True, slots=True)
 class WinoBiasPairs:
-    """Pairs: every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun
-    refers to), "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the
-    occupation in the lists; "" without). `refused` is the number of pairs that are left out, `files` what was read.
+    """Pairs, with the files they come from and the number of pairs left out (`refused`).
+
+    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun refers to),
+    "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the occupation
+    in the lists; "" without).
     """
 
     items: tuple[Item, ...]
@@ -95,10 +99,12 @@ class WinoBiasPairs:
 
 
 def pair_files(named: Iterable[Path]) -> list[PairFiles]:
-    """Return the files of pairs among some files and folders, pro with anti, and the tables. Of a folder those are read
-    that are called as the published ones are. Raises DataError for a text whose name does not tell what it is, or that
-    has no partner."""
-    found: dict[tuple[Path, str], dict[str, Path]] = {}
+    """Return the files of pairs among some files and folders, pro with anti, and the tables.
+
+    In a folder, only files with the published names are read. Raises DataError for a text file whose name does not
+    contain its side and type, or that has no partner.
+    """
+    pairs: dict[tuple[Path, str], dict[str, Path]] = {}
     files: list[PairFiles] = []
     for path in (file for each in named for file in _in(each)):
         sides = _SIDE.findall(path.name.lower())
@@ -106,16 +112,16 @@ def pair_files(named: Iterable[Path]) -> list[PairFiles]:
             if path.suffix.lower() not in _TEXTS:
                 files.append(PairFiles(path, path))
                 continue
-            raise DataError("its name does not say pro or anti, and type1 or type2", file=path, hint=_NAMING)
-        partners = found.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
+            raise DataError("the file name must contain pro or anti, and type1 or type2", file=path, hint=_NAMING)
+        partners = pairs.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
         if sides[0] in partners:
             raise DataError("the file is named twice", file=path, hint="name it once")
         partners[sides[0]] = path
-    for (_, name), sides_of in found.items():
+    for (_, name), sides_of in pairs.items():
         if len(sides_of) < 2:
             (side, path), *_ = sides_of.items()
             other = ANTI if side == PRO else PRO
-            raise DataError(f"has no file of {other} sentences beside it", file=path, hint=_NAMING)
+            raise DataError(f"the folder has no matching file of {other} sentences", file=path, hint=_NAMING)
         kind = _TYPE.search(name)
         files.append(PairFiles(sides_of[PRO], sides_of[ANTI], kind[1] if kind else ""))
     return sorted(files, key=lambda each: each.type)
@@ -126,7 +132,7 @@ def _in(path: Path) -> list[Path]:
         return [path]
     files = sorted(child for child in path.iterdir() if _PUBLISHED.fullmatch(child.name))
     if not files:
-        raise DataError("the folder holds no file of WinoBias", file=path, hint=_NAMING)
+        raise DataError("the folder has no WinoBias file", file=path, hint=_NAMING)
     return files
 
 
@@ -134,7 +140,7 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     """Read pairs from files and folders; `lists` are the lists of occupations, by gender.
 
     Pairs that differ in more than the pronouns in brackets are left out, and cautions name them. Raises DataError
-    naming file and line for files that do not go together, or lines that cannot be read.
+    naming file and line for files that do not match, or lines that cannot be read.
     """
     files = pair_files(places)
     genders = _genders(lists)
@@ -147,8 +153,8 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
         refused.append((each, bad))
     _distinct(items)
     cautions = (
-        *_told_refused(refused, len(items)),
-        *_told_lists(items, genders),
+        *_refused_cautions(refused, len(items)),
+        *_list_cautions(items, genders),
         *map(str, text_defects.cautions(as_written, (PRO, ANTI))),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
         *name_cautions((item.labels["occupation"] for item in items), "occupations"),
@@ -158,19 +164,21 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
 
 
 def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) -> tuple[list[Item], dict[int, str]]:
-    """Return the pairs of two files or a table, and by line why others are refused; add the sentences of the pairs to
-    those `as_written`."""
+    """Return the pairs of two files or a table, and the reason for each refused pair, by line.
+
+    The sentences of the pairs are appended to `as_written`.
+    """
     lines = _rows(files.pro) if files.pro == files.anti else _side_by_side(files)
     items: list[Item] = []
     refused: dict[int, str] = {}
     for pro, anti, kind in lines:
-        made = _pair(files, pro, anti, kind, genders)
-        if isinstance(made, Item):
-            items.append(made)
+        pair = _pair(files, pro, anti, kind, genders)
+        if isinstance(pair, Item):
+            items.append(pair)
             sentences = _sentence(pro, files.pro), _sentence(anti, files.anti)
-            as_written.append(Pair(*sentences, made.labels["set"]))
+            as_written.append(Pair(*sentences, pair.labels["set"]))
         else:
-            refused[pro.line] = made
+            refused[pro.line] = pair
     if 2 * len(refused) > len(lines):
         line, why = next(iter(refused.items()))
         partner = "" if files.pro == files.anti else f" with {files.anti.name}"
@@ -178,7 +186,7 @@ def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) ->
             f"{len(refused)} of {len(lines)} pairs{partner} differ in more than the pronouns; the first: {why}",
             file=files.pro,
             line=line,
-            hint="check that line k of both files is one pair" if partner else "mark the pronouns by brackets",
+            hint="check that line k of both files forms a pair" if partner else "put the pronouns in brackets",
         )
     return items, refused
 
@@ -193,15 +201,15 @@ def _rows(path: Path) -> list[tuple[Marked, Marked, str]]:
 def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
     pro, anti = _lines(files.pro), _lines(files.anti)
     if len(pro) != len(anti):
-        told = f"has {len(pro)} sentences, and {files.anti.name} has {len(anti)}: line k of both is one pair"
-        raise DataError(told, file=files.pro)
+        message = f"has {len(pro)} sentences, but {files.anti.name} has {len(anti)}; line k of both must form a pair"
+        raise DataError(message, file=files.pro)
     for first, second in zip(pro, anti, strict=True):
         if first.number != second.number:
             raise DataError(
-                f"is numbered {first.number}, and line {second.line} of {files.anti.name} {second.number}",
+                f"is numbered {first.number}, but line {second.line} of {files.anti.name} is numbered {second.number}",
                 file=files.pro,
                 line=first.line,
-                hint="line k of both files is one pair",
+                hint="line k of both files must form a pair",
             )
     return [(first, second, files.type) for first, second in zip(pro, anti, strict=True)]
 
@@ -211,7 +219,7 @@ def _sentence(line: Marked, file: Path) -> Sentence:
 
 
 def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[str, str]) -> Item | str:
-    """Return a pair, or why the two sentences are none."""
+    """Return a pair, or the reason that the two sentences are not one."""
     apart = difference(pro.text, anti.text)
     if isinstance(apart, str):
         return apart
@@ -220,7 +228,7 @@ def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[
             return f"they differ in '{pro.text[slice(*a)]}', which is not in brackets"
     occupation = _occupation(pro) or _occupation(anti)
     if not occupation:
-        raise DataError("names no occupation in brackets", file=files.pro, line=pro.line)
+        raise DataError("has no occupation in brackets", file=files.pro, line=pro.line)
     name = files.pro.stem if files.pro == files.anti else files.pro.name.lower()
     name = name.replace("pro_stereotyped_", "").replace(".txt", "")
     labels = {
@@ -238,13 +246,13 @@ def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[
 
 
 def _occupation(sentence: Marked) -> str:
-    """Return whom the pronoun refers to: what is in brackets and no pronoun, in lower case without its article."""
+    """Return the bracketed text that is not a pronoun, in lower case without its article; "" if there is none."""
     marked = (" ".join(sentence.text[slice(*span)].lower().split()) for span in sentence.spans)
     return next((_ARTICLE.sub("", part, count=1) for part in marked if part not in MALE | FEMALE), "")
 
 
 def _lines(path: Path) -> list[Marked]:
-    """Return the sentences of a file; blank lines at its end do not count. Raises DataError naming the line."""
+    """Return the sentences of a file without blank lines at its end. Raises DataError naming the line."""
     lines = read_text(path).rstrip().splitlines()
     if not lines:
         raise DataError("the file is empty", file=path)
@@ -255,7 +263,7 @@ def _marked(line: str, number: int, path: Path) -> Marked:
     start = _NUMBERED.match(line)
     body = line[start.end() if start else 0 :].strip()
     if not body:
-        raise DataError("the line is blank", file=path, line=number, hint="line k of both files is one pair")
+        raise DataError("the line is blank", file=path, line=number, hint="line k of both files must form a pair")
     text, spans, begun, last = "", [], -1, 0
     for mark in _BRACKET.finditer(body):
         text += body[last : mark.start()]
@@ -276,19 +284,19 @@ def _marked(line: str, number: int, path: Path) -> Marked:
 
 
 def occupation_lists(named: Sequence[Path]) -> dict[str, Path]:
-    """Return the published lists of occupations that lie in the folders, by gender."""
+    """Return the published lists of occupations in the folders, by gender."""
     folders = [path for path in named if is_directory(path)]
     return {gender: folder / name for folder in folders for gender, name in LISTS.items() if (folder / name).is_file()}
 
 
 def _genders(lists: dict[str, Path]) -> dict[str, str]:
-    """Return the gender of every occupation of the lists. Raises DataError for one in both."""
+    """Return the gender of every occupation in the lists. Raises DataError for an occupation in both."""
     genders: dict[str, str] = {}
     for gender, path in lists.items():
         for number, line in _occupations(path):
             name = " ".join(line.lower().split())
             if name and genders.setdefault(name, gender) != gender:
-                raise DataError(f"'{name}' is in the other list, too", file=path, line=number)
+                raise DataError(f"'{name}' is in the other list too", file=path, line=number)
     return genders
 
 
@@ -301,33 +309,33 @@ def _occupations(path: Path) -> Iterable[tuple[int, str]]:
     return [(row.line, str(row.values.get(OCCUPATION) or "")) for row in rows]
 
 
-def _told_lists(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
-    """Return cautions on occupations that the lists lack, or that they have under the other gender."""
+def _list_cautions(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
+    """Return cautions about occupations missing from the lists, or listed under the other gender."""
     if not genders:
         return []
     absent = Counter(item.labels["occupation"] for item in items if not item.labels["listed"])
     turned = [item.place for item in items if item.labels["listed"] not in ("", item.labels["gender"])]
-    told = [Note("wino.not-listed", occupations=list(absent.items()))] if absent else []
+    notes = [Note("wino.not-listed", occupations=list(absent.items()))] if absent else []
     if turned:
-        told.append(Note("wino.listed-otherwise", have=len(turned), places=first_of(turned, _SHOWN, separator="; ")))
-    return [*map(str, told)]
+        notes.append(Note("wino.listed-otherwise", have=len(turned), places=first_of(turned, _SHOWN, separator="; ")))
+    return [*map(str, notes)]
 
 
-def _told_refused(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
-    """Return the caution that names the lines of every pair that is left out, which are the same in both files."""
+def _refused_cautions(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
+    """Return a caution with the lines of every pair that is left out, which are the same in both files."""
     lost = sum(len(lines) for _, lines in refused)
-    told = []
+    reasons = []
     for files, lines in refused:
         for why in dict.fromkeys(lines.values()):
             of = [str(line) for line, reason in lines.items() if reason == why]
             noun = f"{line_noun(next(iter(lines)))}{'s' if len(of) > 1 else ''}"
-            told.append(f"{noun} {first_of(of, _SHOWN)} of {files.names} ({why})")
-    return [str(Note("wino.pairs-left-out", lost=lost, of=lost + kept, told=told))] if lost else []
+            reasons.append(f"{noun} {first_of(of, _SHOWN)} of {files.names} ({why})")
+    return [str(Note("wino.pairs-left-out", lost=lost, of=lost + kept, told=reasons))] if lost else []
 
 
 def _distinct(items: Sequence[Item]) -> None:
-    """Raise DataError for two pairs of one name, which two folders with the same files have."""
+    """Raise DataError for two pairs with the same id, which two folders with the same files have."""
     seen: dict[str, Item] = {}
     for item in items:
         if seen.setdefault(item.id, item) is not item:
-            raise DataError(f"has the same name as {seen[item.id].place}: '{item.id}'", where=item.place)
+            raise DataError(f"has the same id as {seen[item.id].place}: '{item.id}'", where=item.place)

@@ -1,4 +1,4 @@
-"""What a report shows of WinoBias; the words are in `text.yaml`."""
+"""Tables, figures and items of WinoBias in a report; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _side(line: Line) -> str:
 
 
 def _of_gender(gender: str) -> Column:
-    """Return the log-odds where a gender is pro-stereotypical, beside those of all pairs."""
+    """Return a column with the log-odds of occupations of a stereotypical gender, filled only in rows of all pairs."""
     shown = number(gender, "+.3f", scope="gender", group=gender, measure=LOG_ODDS)
 
     def cell(line: Line) -> Cell:
@@ -67,9 +67,9 @@ def _of_gender(gender: str) -> Column:
     return Column(gender, cell)
 
 
-def _drawn(found: Sequence[Source]) -> list[Source]:
-    """Return the rows in the terms of figures: parts and occupations by name, shares in percent."""
-    made = []
+def _figure_rows(found: Sequence[Source]) -> list[Source]:
+    """Return the rows as figures show them: parts and occupations by name, shares in percent."""
+    selected = []
     for source in found:
         assert source.result is not None
         sides = dict(source.result.items.select("occupation", "gender").iter_rows())
@@ -83,13 +83,12 @@ def _drawn(found: Sequence[Source]) -> list[Source]:
             }
             for row in source.frame.iter_rows(named=True)
         ]
-        made.append(replace(source, frame=pl.DataFrame(rows, infer_schema_length=None)))
-    return made
+        selected.append(replace(source, frame=pl.DataFrame(rows, infer_schema_length=None)))
+    return selected
 
 
 def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the share of pairs of each model, and which models have it because they prefer one gender nearly
-    everywhere."""
+    """Yield the share of pairs of each model, and the models that owe it to a preference for one gender."""
     rows = {
         name: [(source.model, source.only(At(measure=name, **_WHOLE))[0].row) for source in sources(results)]
         for name in _PREFERRED
@@ -100,7 +99,7 @@ def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
 
 
 def _items(result: Result) -> pl.DataFrame:
-    """Return the items with which sentence a model prefers, by how much, and the log-odds of the male pronoun."""
+    """Return the items with the preferred sentence, its advantage, and the log-odds of the male pronoun."""
     items, how = result.items, first_score(result)
     gaps = preferences(items, how)
     return items.with_columns(
@@ -164,14 +163,14 @@ VIEWS = Views(
             At(measure=tuple(_PREFERRED), scope=("overall", "type", "gender"), normalise=FIRST),
             *("pairs", "pronoun", ".1f", "model"),
             null=50,
-            of=_drawn,
+            of=_figure_rows,
         ),
         Forest(
             "occupations",
             At(measure=LOG_ODDS, scope="occupation", normalise=FIRST),
             *("occupation", "pronoun", "+.2f", "model"),
             picks="occupation",
-            of=_drawn,
+            of=_figure_rows,
             ranked=True,
         ),
     ),

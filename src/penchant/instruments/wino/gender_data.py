@@ -25,12 +25,12 @@ from penchant.wording.phrases import Note
 ROLES = ("female", "male", "neutral")
 """The genders of the pronoun in the three sentences of an item."""
 ANSWERS = {"0": "occupation", "1": "participant"}
-"""Whom the pronoun refers to, by the answer in the data."""
+"""The referent of the pronoun, by the answer in the data."""
 SOMEONE = "someone"
 SENTENCES, TEMPLATES, STATISTICS = "all_sentences.tsv", "templates.tsv", "occupations-stats.tsv"
-"""The published files."""
+"""Names of the published files."""
 _SHOWN = 20
-"""Items that a caution names."""
+"""Number of items that a caution lists."""
 _PRONOUNS = {
     "$NOM_PRONOUN": ("she", "he", "they"),
     "$POSS_PRONOUN": ("her", "his", "their"),
@@ -47,8 +47,11 @@ class SentenceRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
     sentid: Text
-    """occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt: the pronoun refers to the
-    occupation (0) or to the participant (1), who may be someone; gender is female, male or neutral."""
+    """occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt.
+
+    The pronoun refers to the occupation (answer 0) or to the participant (1), who may be someone; gender is female,
+    male or neutral.
+    """
     sentence: Written
     """The sentence."""
 
@@ -63,7 +66,7 @@ class TemplateRow(BaseModel):
     participant: Text
     """The other person; the column is called other-participant(1)."""
     answer: Annotated[int, Field(ge=0, le=1)]
-    """Whom the pronoun refers to: 0 the occupation, 1 the participant."""
+    """The referent of the pronoun: 0 the occupation, 1 the participant."""
     sentence: Written
     """The sentence with $OCCUPATION, $PARTICIPANT, and $NOM_PRONOUN, $POSS_PRONOUN or $ACC_PRONOUN."""
 
@@ -73,11 +76,11 @@ class WinogenderColumns(BaseModel):
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     sentid: str = "sentid"
-    """Of the sentences: what they are. Default: sentid."""
+    """Column of the identifiers of the sentences. Default: sentid."""
     sentence: str = "sentence"
-    """Of the sentences: the text. Default: sentence."""
+    """Column of the text of the sentences. Default: sentence."""
     occupation: str = "occupation"
-    """Of the statistics: the occupation. Default: occupation."""
+    """Column of the occupation in the statistics. Default: occupation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class WinogenderItems:
     """The items of a table of sentences and the statistics of their occupations.
 
     Every item has a text for each of `ROLES`, and the labels "occupation", "participant", "kind" (participant or
-    someone), "refers" (whom the pronoun refers to) and "pronouns". `women` has, by name of the statistic, the
+    someone), "refers" (the referent of the pronoun) and "pronouns". `women` has, by name of the statistic, the
     percentage of women in each occupation.
     """
 
@@ -95,27 +98,27 @@ class WinogenderItems:
 
 
 def sentences_file(path: Path) -> Path:
-    """Return the table of sentences or templates: the file, or that of a folder as published. Raises DataError."""
+    """Return the table of sentences or templates: the file, or the published one in a folder. Raises DataError."""
     if not is_directory(path):
         return path
     for name in (SENTENCES, TEMPLATES):
         if (path / name).is_file():
             return path / name
-    raise DataError(f"the folder holds neither {SENTENCES} nor {TEMPLATES}", file=path, hint="name the file itself")
+    raise DataError(f"the folder has neither {SENTENCES} nor {TEMPLATES}", file=path, hint="name the file itself")
 
 
 def statistics_file(path: Path) -> Path:
-    """Return the statistics in the folder of the data. Raises DataError where there are none."""
+    """Return the statistics in the folder of the data. Raises DataError if there are none."""
     beside = (path if is_directory(path) else path.parent) / STATISTICS
     if not beside.is_file():
-        raise DataError("there are no statistics of occupations", file=beside, hint="name a table with statistics:")
+        raise DataError("there are no statistics of occupations", file=beside, hint="set statistics to a table of them")
     return beside
 
 
 def read_winogender(
     sentences: Path, statistics: Path, shares: Sequence[str], columns: WinogenderColumns
 ) -> WinogenderItems:
-    """Read sentences, or make them from templates, and the percentages of women under the names `shares`.
+    """Read sentences, or make them from templates, and the percentages of women in the columns `shares`.
 
     Items whose female and male sentence differ in more than pronouns are left out, and a caution names them. Raises
     DataError naming file, line and field.
@@ -123,58 +126,60 @@ def read_winogender(
     present = columns_of(sentences) or [*{name: None for row in read_rows(sentences) for name in row.values}]
     templates = {"occupation": "occupation(0)", "participant": "other-participant(1)"}
     if set(templates.values()) <= set(present):
-        made = [
+        candidates = [
             item
             for line, row in read_models(sentences, TemplateRow, columns=templates)
-            for item in _made(row, line, sentences)
+            for item in _from_template(row, line, sentences)
         ]
     else:
-        made = _read(sentences, columns)
+        candidates = _from_sentences(sentences, columns)
     items, refused = [], []
-    for item in made:
+    for item in candidates:
         apart = difference(item.texts["female"], item.texts["male"])
         if isinstance(apart, str):
             refused.append(f"{item.place}: {apart}")
         else:
             items.append(Item(item.id, item.texts, {**item.labels, "pronouns": apart.named()}, item.place))
     if not items:
-        told = (
-            f"none of {len(made)} items differs in its pronouns alone; the first: {refused[0]}"
-            if made
+        message = (
+            f"none of {len(candidates)} items differs only in its pronouns; the first: {refused[0]}"
+            if candidates
             else "holds no rows"
         )
-        raise DataError(told, file=sentences)
+        raise DataError(message, file=sentences)
     women = _statistics(statistics, shares, columns.occupation)
     names = [*(item.labels["occupation"] for item in items), *(name for known in women.values() for name in known)]
     cautions = (
-        *map(str, _left_out(refused, len(made), items, women)),
+        *map(str, _left_out(refused, len(candidates), items, women)),
         *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "items"),
         *name_cautions(names, "occupations"),
     )
     return WinogenderItems(tuple(items), women, cautions)
 
 
-def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
-    """Return the items of a table of sentences, three of which make one."""
+def _from_sentences(path: Path, columns: WinogenderColumns) -> list[Item]:
+    """Return the items of a table of sentences, each candidates of three sentences."""
     names = {"sentid": columns.sentid, "sentence": columns.sentence}
     parts: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
     errors: list[DataError] = []
     for line, row in read_models(path, SentenceRow, columns=names):
         fields = row.sentid.removesuffix(".txt").rsplit(".", 3)
-        told = _wrong(fields)
-        if told:
-            errors.append(DataError(told, file=path, line=line, field=columns.sentid))
+        message = _id_error(fields)
+        if message:
+            errors.append(DataError(message, file=path, line=line, field=columns.sentid))
             continue
         three = parts.setdefault(tuple(fields[:3]), {})
         if fields[3] in three:
-            told = f"'{row.sentid}' is there twice, first on line {three[fields[3]][0]}"
-            errors.append(DataError(told, file=path, line=line, field=columns.sentid))
+            message = f"'{row.sentid}' occurs twice, first on line {three[fields[3]][0]}"
+            errors.append(DataError(message, file=path, line=line, field=columns.sentid))
         three[fields[3]] = line, row.sentence
     for three_of, three in parts.items():
         if len(three) < len(ROLES):
             lost = ", ".join(role for role in ROLES if role not in three)
             line = min(line for line, _ in three.values())
-            errors.append(DataError(f"{'.'.join(three_of)} has no sentence that is {lost}", file=path, line=line))
+            errors.append(
+                DataError(f"{'.'.join(three_of)} lacks a sentence with the pronoun: {lost}", file=path, line=line)
+            )
     if errors:
         raise together(errors)
     return [
@@ -187,22 +192,22 @@ def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
     ]
 
 
-def _wrong(fields: Sequence[str]) -> str:
+def _id_error(fields: Sequence[str]) -> str:
     if len(fields) < 4 or not all(fields):
         return "expected occupation.participant.answer.gender.txt"
     if fields[2] not in ANSWERS:
-        return f"the answer is 0 (the occupation) or 1 (the participant), not '{fields[2]}'"
-    return "" if fields[3] in ROLES else f"the gender is female, male or neutral, not '{fields[3]}'"
+        return f"the answer must be 0 (the occupation) or 1 (the participant), not '{fields[2]}'"
+    return "" if fields[3] in ROLES else f"the gender must be female, male or neutral, not '{fields[3]}'"
 
 
-def _made(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
-    """Yield the items of a template: with the participant, and with someone in place of it. Raises DataError."""
+def _from_template(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
+    """Yield the items of a template: with the participant, and with someone instead. Raises DataError."""
     slots = [slot for slot in _PRONOUNS if slot in row.sentence]
     for needed in ("$OCCUPATION", "$PARTICIPANT"):
         if needed not in row.sentence:
-            raise DataError(f"there is no {needed}", file=path, line=line, field="sentence")
+            raise DataError(f"the template has no {needed}", file=path, line=line, field="sentence")
     if not slots:
-        raise DataError(f"there is none of {', '.join(_PRONOUNS)}", file=path, line=line, field="sentence")
+        raise DataError(f"the template has none of {', '.join(_PRONOUNS)}", file=path, line=line, field="sentence")
     for participant in (row.participant, SOMEONE):
         texts = {}
         for number, role in enumerate(ROLES):
@@ -244,8 +249,8 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
     for row in rows:
         name = str(row.values.get(occupation) or "").strip()
         if not name or seen.setdefault(name, row.line) != row.line:
-            told = f"'{name}' is there twice, first on line {seen[name]}" if name else "the field is blank"
-            errors.append(DataError(told, file=path, line=row.line, field=occupation))
+            message = f"'{name}' occurs twice, first on line {seen[name]}" if name else "the field is blank"
+            errors.append(DataError(message, file=path, line=row.line, field=occupation))
             continue
         for share in shares:
             value = row.values.get(share)
@@ -253,14 +258,14 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
                 continue
             percent = _percent(row.number(value, path, share))
             if percent is None:
-                told = f"expected a percentage from 0 to 100, found {value!r}"
-                errors.append(DataError(told, file=path, line=row.line, field=share))
+                message = f"expected a percentage from 0 to 100, found {value!r}"
+                errors.append(DataError(message, file=path, line=row.line, field=share))
             else:
                 women[share][name] = percent
     for share, known in women.items():
         if len(known) > 1 and 0 < max(known.values()) <= 1:
-            told = "all values lie between 0 and 1, and percentages from 0 to 100 are wanted"
-            errors.append(DataError(told, file=path, field=share, hint="multiply them by 100"))
+            message = "all values lie between 0 and 1, but percentages from 0 to 100 are expected"
+            errors.append(DataError(message, file=path, field=share, hint="multiply them by 100"))
     if errors:
         raise together(errors)
     return women

@@ -29,15 +29,15 @@ SLOPE = "slope on the share of women, per 10 points"
 TOPS = {role: f"share with the {role} pronoun most probable" for role in ROLES}
 OCCUPATION, PARTICIPANT = "refers to the occupation", "refers to the participant"
 EFFECT = "occupation − participant"
-"""What the effect is where the pronoun refers to the occupation, minus that where it does not: the control."""
+"""The effect for pronouns that refer to the occupation, minus that for pronouns that do not: the control."""
 NAMED, SOMEBODY = "participant named", "participant is someone"
 MEAN_DIFFERENCE, SLOPE_DIFFERENCE, PEARSON_DIFFERENCE = (
     f"difference of {measure}" for measure in (MEAN, SLOPE, PEARSON)
 )
-"""Between two models."""
+"""Measures of the difference between two models."""
 OCCUPATIONS = "occupations"
 STEP = 10
-"""Percentage points of women that a slope is for."""
+"""Percentage points of women that a slope refers to."""
 _PARTS = {
     ALL: None,
     OCCUPATION: ("refers", "occupation"),
@@ -55,8 +55,10 @@ def preferences(items: pl.DataFrame, how: str) -> Array:
 
 
 def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]:
-    """Return for every part of the sentences the mean value of each occupation that has any: occupation, mean, n; for
-    `EFFECT` the difference of the means of occupations that have both."""
+    """Return, for every part of the sentences, the mean value of each occupation: columns occupation, mean, n.
+
+    `EFFECT` has the differences of the means of occupations that have both.
+    """
     frame = items.select("occupation", "refers", "kind").with_columns(pl.Series("value", values, dtype=pl.Float64))
     means = {}
     for part, chosen in _PARTS.items():
@@ -70,20 +72,24 @@ def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]
 
 
 def women(items: pl.DataFrame, share: str) -> dict[str, float]:
-    """Return the percentage of women in each occupation that has one."""
+    """Return the known percentages of women by occupation."""
     known = items.select("occupation", f"women_{share}").unique().drop_nulls()
     return dict(known.iter_rows())
 
 
 def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> list[Estimate]:
-    """Return all estimates under one normalisation. Holm's families are the parts of the sentences other than all of
-    them, of each measure and statistic."""
-    found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe))
-    return with_holm(found, family)
+    """Return all estimates under one normalisation.
+
+    Holm's families are the parts of the sentences other than all of them, of each measure and statistic.
+    """
+    unadjusted = (
+        replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe)
+    )
+    return with_holm(unadjusted, family)
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of an estimate for Holm's adjustment; those over all sentences have none."""
+    """Return the family of an estimate for Holm's adjustment; None for estimates over all sentences."""
     by = estimate.by
     if by["part"] == ALL:
         return None
@@ -113,8 +119,10 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) 
 def over_templates(
     items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
-    """Return how far score(she) − score(he) differs between the templates of an occupation, and their share of the
-    variance of all sentences; of the items that have a value in a column, or of all."""
+    """Return the sd of score(she) − score(he) between an occupation's templates, and their share of the variance.
+
+    Over the items with the value `chosen[1]` in the column `chosen[0]`, or over all.
+    """
     frame = items.select("occupation", *dict.fromkeys([chosen[0]] if chosen else []))
     frame = frame.with_columns(
         pl.Series("value", values, dtype=pl.Float64), pl.Series("template", templates(items), dtype=pl.String)
@@ -134,8 +142,10 @@ def over_templates(
 
 
 def templates(items: pl.DataFrame) -> list[str]:
-    """Return the sentence of every item without its other person, so that what is said of a participant and of someone
-    is one template."""
+    """Return the sentence of every item without its other person.
+
+    Sentences about a participant and about someone thus count as one template.
+    """
     return [
         re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)
         for participant, text in items.select("participant", "female").iter_rows()
@@ -152,8 +162,10 @@ def mean(values: Array, probe: Settings) -> Estimate:
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
-    """Yield correlations of the means of occupations with the share of women in them, and the slope per 10 points; of
-    the occupations whose share is known."""
+    """Yield correlations of occupations' means with their share of women, and the slope per 10 points.
+
+    Only occupations with a known share count.
+    """
     x, y, without = paired(frame, known)
     how = _resampling(probe)
     found = {
@@ -170,7 +182,7 @@ def _resampling(probe: Settings) -> dict[str, Any]:
 
 
 def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, Note | None]:
-    """Return the share of women and the mean of each occupation that has both, and the note on those without."""
+    """Return the share of women and the mean of each occupation that has both, and a note on those without."""
     rows = [(known[name], value) for name, value, _ in frame.iter_rows() if name in known]
     x, y = (np.array(side, dtype=np.float64) for side in (zip(*rows, strict=True) if rows else ((), ())))
     lost = len(frame) - len(rows)
@@ -178,8 +190,7 @@ def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, 
 
 
 def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
-    """Return for each role 1 where its sentence has the highest score of the three, a part of 1 where several have,
-    else 0."""
+    """Return for each role 1 where its sentence has the highest score of the three, 1/k at a tie of k, else 0."""
     scores = np.stack([normalised(items, role, how) for role in ROLES])
     best = scores == scores.max(axis=0)
     return {role: row / best.sum(axis=0) for role, row in zip(ROLES, best, strict=True)}
@@ -199,9 +210,11 @@ def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
 
 
 def differences(a: Scored[WinogenderSettings], b: Scored[WinogenderSettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield means, slopes and correlations of a minus those of b, from the differences of their scores sentence by
-    sentence, over all sentences and their parts; of scores of different methods only correlations, which have no
-    units."""
+    """Yield means, slopes and correlations of a minus those of b, over all sentences and their parts.
+
+    They come from the differences of scores sentence by sentence. For scores of different methods (`unlike`) there are
+    only correlations, which have no units.
+    """
     probe = a.settings
     each = [preferences(side.items, side.how) for side in (a, b)]
     gap, *sides = (by_occupation(a.items, values) for values in (each[0] - each[1], *each))

@@ -1,4 +1,4 @@
-"""What a report shows of Winogender; the words are in `text.yaml`."""
+"""Tables, figures and items of Winogender in a report; the texts are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, mod
 _NUMBER = Shown("+.3f", "occupations")
 _R = Shown("+.2f", "occupations", ends=(-1, 1))
 _PARTS = {ALL: "all", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "beyond"}
-"""The key under which `text.yaml` says what a figure calls each part."""
+"""The key in `text.yaml` of the name of each part in figures."""
 _SCORE = level("normalise", "score")
 
 
@@ -82,15 +82,15 @@ def _value(part: str, line: Line) -> Cell:
 
 
 def _first_share(found: Sequence[Source]) -> list[Source]:
-    """Return the rows of the statistic that is told first, with the parts as figures call them."""
-    made = []
+    """Return the rows of the first statistic, with the parts under their names in figures."""
+    selected = []
     names = {part: WORDS.get("winogender", "parts", key) for part, key in _PARTS.items()}
     for source in found:
         assert source.result is not None
         share = _shares([source.result])[0]
         named = source.frame.filter(share=share).with_columns(pl.col("part").replace(names).alias("sentences"))
-        made.append(replace(source, frame=named))
-    return made
+        selected.append(replace(source, frame=named))
+    return selected
 
 
 def _panels(results: Sequence[Result]) -> Iterator[Panel]:
@@ -108,7 +108,7 @@ def _panels(results: Sequence[Result]) -> Iterator[Panel]:
 
 
 def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
-    """Return the line of least squares, whose slope the table has."""
+    """Return the least-squares line, whose slope is in the table."""
     if len(points) < 2:
         return []
     x, y = (fmean(point[key] for point in points) for key in ("women", "preference"))

@@ -48,11 +48,10 @@ D = TypeVar("D", bound=Read)
 
 
 class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
-    """The base of both probes: the roles of an item's sentences, how they are scored, and what is done with unknown
-    text."""
+    """The base of both probes: the sentences of an item, their scoring, and the treatment of unknown text."""
 
     pairs: ClassVar[bool] = False
-    """True where sentences are compared two at a time, which methods such as pll-shared need."""
+    """True if sentences are compared two at a time, which methods such as pll-shared need."""
     roles: ClassVar[tuple[str, ...]]
 
     def items(self, read: D) -> Sequence[Item]:
@@ -64,11 +63,11 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
         return [item.texts[role] for role in self.roles]
 
     def group(self, item: Item) -> str:
-        """Return the occupation."""
+        """Return the occupation of an item."""
         return item.labels["occupation"]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with method and normalisations decided. Raises MethodError where they do not fit."""
+        """Return the probe with method and normalisations decided. Raises MethodError if they are incompatible."""
         method = method_for(self.method, language_model(model), pair=self.pairs)
         for how in self.normalisations() or ["none"]:
             check_normalise(how, method)
@@ -76,7 +75,7 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the constant of `pen`."""
+        """Return the key of the constant of `pen`."""
         return {"pen-alpha"}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
@@ -97,29 +96,28 @@ class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):
 
     def measure(self, session: Session) -> Measured:
         """Score the sentences of every item."""
-        asked, read = self.asked(session.base), self.read_set(session.base)
-        session.expect(len(asked), inputs=len(self.roles))
-        items, left_out = self.known(session, asked)
+        sample, read = self.asked(session.base), self.read_set(session.base)
+        session.expect(len(sample), inputs=len(self.roles))
+        items, left_out = self.known(session, sample)
         columns = {"id": pl.Series([item.id for item in items], dtype=pl.String), **self.about(items, read)}
         for role, scores in zip(self.roles, self.scores(session, items), strict=True):
             columns |= score_columns(role, scores)
         return Measured(pl.DataFrame(columns), (*read.cautions, *left_out))
 
     def about(self, items: Sequence[Item], read: D) -> dict[str, pl.Series]:
-        """Return the columns that say what an item is."""
+        """Return the columns that describe the items."""
         labels = items[0].labels
         return {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in labels}
 
     def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
         """Return the scores of the sentences of each role."""
         texts = [(text, item.place) for item in items for text in self.texts_of(item)]
-        found = list(session.scorer.score(texts, self.method))
-        return [found[number :: len(self.roles)] for number in range(len(self.roles))]
+        scores = list(session.scorer.score(texts, self.method))
+        return [scores[number :: len(self.roles)] for number in range(len(self.roles))]
 
 
 class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
-    """Preference for the pronoun that agrees with the stereotype of an occupation, told apart from a preference for one
-    gender everywhere.
+    """Preference for the pronoun that agrees with the stereotype of an occupation, as opposed to one gender everywhere.
 
     `run` returns items (one row per pair) and a summary: the share of pairs in which the pro-stereotypical pronoun is
     preferred, over all pairs, by type, by its gender and by occupation; the share that prefers the male pronoun; and
@@ -130,7 +128,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
     roles: ClassVar[tuple[str, ...]] = (PRO, ANTI)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of pairs, and the lists of male and female occupations, as far as there are any."""
+        """Return the files of pairs, and the lists of male and female occupations, if there are any."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         lists = occupation_lists(places)
         for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
@@ -147,7 +145,7 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
         return list(self.read_set(base).files)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the files, then how sentences are scored."""
+        """Return the files and the parameters of scoring, for the signature."""
         return {"data": cited(self.files(base)), **self.how(model)}
 
     def scores(self, session: Session, items: Sequence[Item]) -> list[list[SentenceScore]]:
@@ -161,16 +159,16 @@ class WinoBias(WinoBiasSettings, PronounProbe[WinoBiasPairs]):
             yield from bias_estimates.bias_estimates(measured.items, how, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about unequal token lengths and a strong leaning to one gender."""
+        """Return cautions about unequal token lengths and a strong preference for one gender."""
         return bias_estimates.bias_cautions(measured.items, estimates)
 
 
 class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
-    """Preference for the female over the male pronoun beside an occupation, against the share of women in it.
+    """Preference for the female over the male pronoun next to an occupation, against the share of women in it.
 
     `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
-    correlation with the share of women and its slope, where the pronoun refers to the occupation and, as a control,
-    where it refers to the other person; and which of the three pronouns is the most probable.
+    correlation with the share of women and its slope, both for pronouns that refer to the occupation and, as a control,
+    for those that refer to the other person; and the most probable of the three pronouns.
     """
 
     equivalents: ClassVar[bool] = True
@@ -178,7 +176,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
     roles: ClassVar[tuple[str, ...]] = ROLES
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the tables of sentences and of statistics, and what is read from them."""
+        """Return the tables of sentences and of statistics, and the columns to read from them."""
         return *self.files(base), *self.shares, *dict(self.columns).values()
 
     def read(self, sentences: Path, statistics: Path, *columns: str) -> WinogenderItems:
@@ -192,7 +190,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         return [sentences_file(named), statistics]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the files and what is read from them, then how sentences are scored."""
+        """Return the files, the columns read from them and the parameters of scoring, for the signature."""
         sentences, statistics = self.files(base)
         return {
             "data": cited([sentences]),
@@ -203,7 +201,7 @@ class Winogender(WinogenderSettings, PronounProbe[WinogenderItems]):
         }
 
     def about(self, items: Sequence[Item], read: WinogenderItems) -> dict[str, pl.Series]:
-        """Return the columns that say what an item is, with the percentage of women by each statistic."""
+        """Return the columns that describe the items, with the percentage of women by each statistic."""
         columns = super().about(items, read)
         for share, of in read.women.items():
             women = [of.get(item.labels["occupation"]) for item in items]

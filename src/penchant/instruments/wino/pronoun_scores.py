@@ -1,4 +1,4 @@
-"""Scores of sentences that differ in a pronoun: normalised, subtracted, and as reports show them."""
+"""Scores of sentences that differ in a pronoun: normalisation, differences and display."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penchant.wording.templates import Text
 
 Array = NDArray[np.float64]
 ALL = "all"
-"""The group that stands for everything."""
+"""The group of all items."""
 WORDS = Text.of(Path(__file__).parent)
 
 
@@ -37,22 +37,24 @@ def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
 
 
 def first_score(result: Result) -> str:
-    """Return the normalisation that is named first."""
+    """Return the first normalisation."""
     return result.signature["normalise"].split(",")[0]
 
 
 def strips(*roles: str) -> tuple[Tokens, ...]:
-    """Return the tokens of the sentences of every item, with their score and number."""
-    return tuple(Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", partial(_said, role)) for role in roles)
+    """Return the token views of the sentences of every item, with their score and number of tokens."""
+    return tuple(
+        Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
+    )
 
 
-def _said(role: str, items: pl.DataFrame) -> list[str]:
+def _score_labels(role: str, items: pl.DataFrame) -> list[str]:
     rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
     return [f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
 
 
 def scoring_facts(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the methods of all texts say of scores."""
+    """Return the facts about scoring for the methods texts."""
     ways = dict.fromkeys(result.signature["method"] for result in results)
     hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
     known = {"ways": [METHODS[name] for name in ways], "hows": [how for how in USUAL if how in hows]}

@@ -1,4 +1,4 @@
-"""English pronouns of the third person, and sentences that differ in nothing else."""
+"""English pronouns of the third person, and sentences that differ only in them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _PART = re.compile(r"\w+|\s+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where two sentences differ: the spans of characters (start, end) of the pronouns in the first and in the second,
-    and the pronouns, in lower case."""
+    """The spans of characters (start, end) in which two sentences differ, and their pronouns in lower case."""
 
     first: tuple[tuple[int, int], ...]
     second: tuple[tuple[int, int], ...]
@@ -39,8 +38,10 @@ class Difference:
 
 
 def difference(first: str, second: str) -> Difference | str:
-    """Return where two sentences differ, if it is in pronouns of one form each, male in one sentence and female in the
-    other; else why they are no such pair."""
+    """Return the difference of two sentences, or the reason that they are not a pair.
+
+    A pair differs only in pronouns, each of the same form in both, male in one sentence and female in the other.
+    """
     parts = [list(_PART.finditer(text)) for text in (first, second)]
     if len(parts[0]) != len(parts[1]):
         return "they differ in more than pronouns"

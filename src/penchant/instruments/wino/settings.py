@@ -19,7 +19,7 @@ from penchant.tables.documents import distinct
 PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
 PREFERS_MALE = "share preferring the male pronoun"
 PRO_DIFFERENCE, MALE_DIFFERENCE = (f"difference of {measure}" for measure in (PREFERS_PRO, PREFERS_MALE))
-"""Between two models."""
+"""Measures of the difference between two models."""
 Normalisation = Literal["none", "mean", "pen"]
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 
@@ -29,20 +29,24 @@ def _each_once(names: Normalisations) -> Normalisations:
 
 
 class PronounSettings(Settings):
-    """The parameters that both probes have."""
+    """The parameters shared by both probes."""
 
     method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    """Scoring method of sentences; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[
         Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default="none")
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none, since the
-    sentences that are compared have nearly always the same number of tokens."""
+    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none.
+
+    The sentences that are compared nearly always have the same number of tokens.
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """Treatment of sentences with text unknown to the tokenizer: `stop` (default) or `skip`.
+
+    `stop` stops the study with a list of them; `skip` leaves them out and counts them.
+    """
 
     def normalisations(self) -> list[str]:
         """Return the normalisations as a list."""
@@ -63,14 +67,18 @@ class WinoBiasSettings(PronounSettings):
     )
 
     data: Annotated[Given[Paths, Data], CITED, Table(("pro", "anti", "type"))] = Field(kw_only=False)
-    """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
-    are read; or the files themselves, whose names say pro or anti, and type1 or type2; or a table of pairs with the
-    columns pro, anti and, if there are both, type."""
+    """A folder with the published files, or the files themselves, or a table of pairs.
+
+    Of a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are read. Names of other files contain
+    pro or anti, and type1 or type2. A table has the columns pro, anti and, if there are both types, type.
+    """
     male_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
-    """A list of occupations with a male stereotype, one a line, or a table with the column occupation, against which
-    the pairs are checked. Default: male_occupations.txt in the folder of the data, where it is there."""
+    """A list of occupations with a male stereotype, one a line, or a table with the column occupation.
+
+    The pairs are checked against it. Default: male_occupations.txt in the folder of the data, if it exists.
+    """
     female_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
-    """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
+    """The same for a female stereotype. Default: female_occupations.txt in the folder of the data, if it exists."""
 
 
 Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterValidator(distinct)]
@@ -83,12 +91,17 @@ class WinogenderSettings(PronounSettings):
     limited: ClassVar[str] = "sentences with three pronouns each"
 
     data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
-    """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
-    occupations-stats.tsv as published; or a table of sentences or of templates itself."""
+    """A folder with the published files, or a table of sentences or of templates.
+
+    The folder has all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
+    occupations-stats.tsv.
+    """
     statistics: Annotated[Given[str | None, Data | None], CITED, Table()] = default_of(default=None)
     """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
     shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
-    """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:
-    bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text)."""
+    """The columns of the statistics with percentages of women; reports put the first column first.
+
+    Default: bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text).
+    """
     columns: Given[WinogenderColumns, WinogenderColumns | Columns] = default_of(default=WinogenderColumns())
-    """The columns of the tables, where they are called otherwise."""
+    """The names of the tables' columns, if they differ from the published ones."""
