@@ -321,7 +321,8 @@ def turning(rows: Iterable[_Row]) -> Iterator[Note]:
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
     """Yield the estimates whose clear difference from 0, or its sign, depends on the choice of `renormalise`.
 
-    Each with the models compared, group ("" for all sentences), and the numbers over all probability and per rated probability.
+    Each with the models compared, group ("" for all sentences), and the numbers over all probability and per rated
+    probability.
     """
     by = {(pair_of(row) if "first" in row else "", row["group"], row["measure"]): row for row in rows}
     for (pair, group, measure), row in by.items():
