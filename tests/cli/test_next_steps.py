@@ -1,4 +1,4 @@
-"""What the program says goes on, and the options that go with files as users have them."""
+"""Commands that the program proposes work, with the options for files as users have them."""
 
 from __future__ import annotations
 

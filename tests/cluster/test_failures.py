@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster is done again, or told in one line."""
+"""Failures on a cluster are retried, or reported in one line."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_what_is_too_large_or_no_file_is_one_line(penchant: Program, tmp_path: P
 
 
 def saved(store: Store, name: str, said: Sequence[Mapping[str, object]], **changes: object) -> str:
-    """What a rater's page saves."""
+    """Return the file that a rater's page saves."""
     rater = next(each for each in store.raters() if each.name == name)
     sign = store.signed("page", rater.n, rater.token)
     return json.dumps([{JOURNAL: {"n": rater.n, "task": store.task.sha256, "sign": sign, "said": said, **changes}}])

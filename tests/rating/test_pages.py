@@ -32,7 +32,7 @@ PAIRS = [("The cats sleep.", "The cats sleeps."), ("القطط تنام", "ال�
 
 PARTS = """[...document.querySelectorAll("body *")]
   .map((part) => [part.tagName, part.className, part.lang, getComputedStyle(part).direction]).join(" ")"""
-"""What a page is made of, without its words."""
+"""A script that lists the elements of a page, without its words."""
 
 
 @pytest.fixture(scope="module")

@@ -160,7 +160,7 @@ def test_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capfd:
     assert out == "" and "minimal-pairs · bundled:early-modern (2 of 2): 3 of 3, " in err
     pc.run(study(), "silent", progress=False)
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(pc.MethodError, match="progress is bool, got 'no'"):
+    with pytest.raises(pc.MethodError, match="progress must be bool, got 'no'"):
         pc.run(study(), "out", progress="no")
 
 

@@ -327,7 +327,7 @@ def test_other_probes_of_the_study_are_passed_over(penchant: Program, first: Pat
 
 def test_a_broken_result_is_named(penchant: Program, first: Path) -> None:
     (first / "cloze" / "tiny" / "items.parquet").unlink()
-    refused(penchant("ratings", "export", first), str(first / "cloze" / "tiny"), "no result here")
+    refused(penchant("ratings", "export", first), str(first / "cloze" / "tiny"), "contains no result")
 
 
 # --- import -------------------------------------------------------------------------------------------------------
