@@ -136,7 +136,7 @@ def test_a_score_is_not_appended_to_its_sentences(zoo: Zoo, tmp_path: Path) -> N
                 text=True,
             )
         assert (ended.returncode, file.read_text()) == (2, "The cat sleeps.\n")
-        assert "is also where the output goes" in ended.stderr
+        assert "is both input and output" in ended.stderr
 
 
 def test_a_vocabulary_is_not_replaced_by_the_grammar_made_of_it(tmp_path: Path) -> None:
