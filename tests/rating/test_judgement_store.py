@@ -132,7 +132,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
         assert store.task.instructions == "New."
         assert len({store.token(OWNER), store.token(JOIN), *(rater.token for rater in store.raters())}) == 4
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(OutputError, match=re.escape("a.csv: is already there")):
+    with pytest.raises(OutputError, match=re.escape("a.csv: already exists")):
         Store.open(tmp_path / "a.csv", scale_task())
     assert (tmp_path / "a.csv").read_text() == "a\n"
     with sqlite3.connect(tmp_path / "other.sqlite") as other_database:
