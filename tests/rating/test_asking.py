@@ -70,10 +70,10 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     refused(penchant("rate", "t.csv", *to), "the columns are 'id', 'text'")
     refused(penchant("rate", "t.csv", *to, "--column", "texts"), "there is no column 'texts'", "did you mean text")
     refused(penchant("rate", "t.csv", *to, "--column", "text"), "t.csv, line 3, field 'text': the text is blank")
-    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "name their column with --column")
+    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "name the column of texts with --column")
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
     refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a share")
-    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "no address of a page")
+    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "not the address of a page")
     refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: already exists")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(
@@ -266,7 +266,7 @@ def test_tables_with_columns_of_other_names(penchant: Program, tmp_path: Path) -
     refused(penchant("rate", "two.yaml", "-o", "r.sqlite", *to), "two.yaml: the study has 2 probes of minimal pairs")
     refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "are for pairs")
     own = ("rate", "own.csv", "--column", "ok", "--per-group", 1, "-o", "r.sqlite", *to)
-    refused(penchant(*own), "are for pairs — leave out --column")
+    refused(penchant(*own), "are for pairs only — leave out --column")
 
 
 def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ KILLED = """
 import os, sys
 sys.path[:0] = [sys.argv[3]]
 from pathlib import Path
-from test_database import TASK, Store, say
+from test_database_file import TASK, Store, say
 store = Store.open(sys.argv[1], TASK, raters=["anna"])
 say(store, int(sys.argv[2]))
 os._exit(9)
