@@ -62,7 +62,7 @@ def run(
     full: FullOption = False,
 ) -> None:
     """Run the study in a study file, and write its results and report."""
-    _told(f"{study}: starting")
+    _status(f"{study}: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import study_file
 
@@ -88,7 +88,7 @@ def demo(
     full: FullOption = False,
 ) -> None:
     """Run the bundled study: small models of Shakespeare's English and of ours. Offline, under a minute."""
-    _told("demo: starting")
+    _status("demo: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import DEMO
 
@@ -97,7 +97,7 @@ def demo(
     _run(DEMO, place, Run.of_study(base=[DEMO.parent, Path()]), full=full)
 
 
-def _told(text: str) -> None:
+def _status(text: str) -> None:
     """Write a status line at once, if stderr is a terminal, since loading takes seconds."""
     if sys.stderr.isatty():
         say(text)
@@ -113,7 +113,7 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
 
     spec, probes = read_study(study, **changes)
     with bars() as bar:
-        how.say, how.warn, how.bars = _told, note, bar
+        how.say, how.warn, how.bars = _status, note, bar
         outcome = run_study(spec, probes, out, how)
     document = outcome.document()
     page = out / "report.html"
