@@ -1,4 +1,4 @@
-"""What the program says, and how it refuses."""
+"""The program's output, and the form of its refusals."""
 
 from __future__ import annotations
 

@@ -25,8 +25,10 @@ FLAGS = (
 
 
 def violations(page: Page, *, colours: bool = False) -> list[tuple[str, ...]]:
-    """What axe-core calls serious or critical, with all details open, on a wide and on a narrow screen; the many
-    marks of charts only once. `colours` looks at nothing else: for a page that is the same but for its colours."""
+    """Return the serious and critical findings of axe-core, with all details open, on a wide and on a narrow screen.
+
+    The many marks of charts count once. `colours` checks contrast only, for a page that differs in nothing else.
+    """
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     page.evaluate(AXE.read_text("utf-8"))
     serious: list[tuple[str, ...]] = []

@@ -37,7 +37,7 @@ def in_word(character: str) -> bool:
 
 
 def count_words(text: str) -> int:
-    """What white space separates, if it holds a character of words."""
+    """Count the parts between white space that hold a character of words."""
     return sum(any(in_word(character) for character in chunk) for chunk in text.split())
 
 

@@ -1,4 +1,4 @@
-"""What a grammar gives, by trying every word in every slot: slow, and without the program's rules, caches or parsers.
+"""The pairs of a grammar, by trying every word in every slot: slow, without the program's rules, caches or parsers.
 
 A grammar is the mapping of its grammar.yaml, with the rows of each category's table beside it.
 """

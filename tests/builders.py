@@ -1,4 +1,4 @@
-"""What tests build again and again: a model, a file, a study, and the one line of an error."""
+"""Builders of the things many tests need: a model, a file, a study, and the one line of an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every test may use: no network, one thread, the zoo of tiny models, and the program."""
+"""Fixtures for all tests: no network, one thread, the zoo of tiny models, and the program."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def prepositional(words: list[str]) -> list[bool]:
 
 
 def nominative(word: str, gender: str) -> bool:
-    """Whether the word looks like a nominative singular noun or pronoun of this gender."""
+    """True if the word looks like a nominative singular noun or pronoun of this gender."""
     if word in CERTAIN[gender] or (gender == "l" and word in ENDING_IN_T):
         return True
     if word in NO_SUBJECT | PREPOSITIONS | FIRST | COPULA | ALWAYS or participle(word):

@@ -1,4 +1,4 @@
-"""Whether a paradigm can produce a sentence: the reverse of drawing, by which grammars and pairs are checked."""
+"""A parser for the sentences of a paradigm: the reverse of drawing, to check grammars and pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Texts = Mapping[Reference, str]
 
 
 def parse(grammar: Grammar, paradigm: str, sentence: str, side: Side) -> bool:
-    """Whether the sentence can be drawn on this side; a bad one needs a different good one to go with it."""
+    """True if the sentence can be drawn on this side; a bad one needs a different good one to go with it."""
     drawing = grammar.drawing(paradigm)
     fill = _good if side == "good" else _bad
     return any(fill(drawing, sentence, texts) for texts in _splits(drawing, sentence, side, 0, 0, {}))
@@ -76,7 +76,7 @@ def _bad(drawing: Drawing, sentence: str, texts: Texts) -> bool:
 
 
 def _fill(rules: Sequence[tuple[str, Rule]], words: Words, texts: Texts, then: Callable[[Words], bool]) -> bool:
-    """Whether the slots have words that fit the texts of their places and satisfy `then`."""
+    """True if the slots have words that fit the texts of their places and satisfy `then`."""
     if not rules:
         return then(words)
     (name, rule), rest = rules[0], rules[1:]

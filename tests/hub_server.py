@@ -31,7 +31,7 @@ _LONGEST = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What happens to requests whose "METHOD path" matches `request`.
+    """A failure of requests whose "METHOD path" matches `request`.
 
     A `status` is answered, with `headers`; or the answer is `silent` (a HEAD at once, a GET after half of the file),
     `cut` (shorter than its Content-Length; the rest is not there either), `restarted` (cut, and ranges are ignored) or
@@ -236,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._missing("EntryNotFound" if commit else "RevisionNotFound")
 
     def _paths(self, name: str, revision: str) -> None:
-        """What is at some paths of a commit."""
+        """Answer with the entries at some paths of a commit."""
         form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
         if self._refused(name, content=False):
             return

@@ -18,7 +18,7 @@ _INDEXED = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
 
 
 def place_of(tensor: torch.Tensor) -> torch.device:
-    """Where a tensor is said to lie."""
+    """Return the device that a tensor claims to be on."""
     place: torch.device = getattr(tensor, "_place", _CPU)
     return place
 

@@ -1,4 +1,4 @@
-"""What a page of the documentation says: its sentences, its tables, and the numbers in both."""
+"""The sentences and tables of a page of the documentation, and the numbers in both."""
 
 from __future__ import annotations
 

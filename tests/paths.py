@@ -1,4 +1,4 @@
-"""Where the data sets and the real models are that tests may read and the project may not hold."""
+"""Paths of the data sets and real models that tests may read and the project may not contain."""
 
 from __future__ import annotations
 

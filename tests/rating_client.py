@@ -110,7 +110,7 @@ class Served:
 
 @dataclass
 class Answered:
-    """What the server said."""
+    """An answer of the server."""
 
     status: int
     headers: dict[str, str]
@@ -153,14 +153,14 @@ class Client:
         return Answered(response.status, told, text)
 
     def get(self, path: str) -> Answered:
-        """What stands there, after all redirections."""
+        """Return the page at a path, after all redirections."""
         answered = self.ask("GET", path)
         while answered.status == 303:
             answered = self.ask("GET", answered.headers["location"])
         return answered
 
     def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Answered:
-        """What is said to a form, without following it."""
+        """Send a form, without following the answer's redirection."""
         return self.ask("POST", path, urlencode(fields).encode(), {"Content-Type": FORM, **headers})
 
     def enter(self, link: str) -> Answered:

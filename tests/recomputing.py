@@ -1,4 +1,4 @@
-"""What the tests in `recomputed/` share: running the program, reading its tables, and how far chance may go."""
+"""Shared parts of the tests in `recomputed/`: running the program, reading its tables, and the limits of chance."""
 
 from __future__ import annotations
 

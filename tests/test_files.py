@@ -181,7 +181,7 @@ def test_writes_through_a_link(tmp_path: Path) -> None:
 
 
 def kept(path: Path) -> tuple[int, ...]:
-    """What stays as it is when a path is only looked at."""
+    """Return the properties of a path that do not change when it is only looked at."""
     now = path.lstat()
     return now.st_mode, now.st_ino, now.st_size, now.st_mtime_ns
 
@@ -225,9 +225,9 @@ def test_only_a_file_of_its_kind_is_replaced(tmp_path: Path) -> None:
     refuse("none", False)
     refuse("empty", False)
     refuse("file", True)
-    with pytest.raises(OutputError, match="file: is already there and is not a report — move it away"):
+    with pytest.raises(OutputError, match="file: already exists and is not a report — move it away"):
         refuse("file", False)
-    with pytest.raises(OutputError, match="file: is already there"):
+    with pytest.raises(OutputError, match="file: already exists"):
         refuse("none/../file", False)
     with pytest.raises(OutputError, match="is a directory"):
         refuse_other(tmp_path, "a report", lambda path: True)

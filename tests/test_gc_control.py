@@ -72,7 +72,7 @@ main()
 
 
 def ended(watched: str, *arguments: str | Path) -> list[str]:
-    """Which of some modules a command had imported when it ended, and whether it left all it had to the end."""
+    """Return the watched modules that a command had imported at its end, and whether it left all objects to the end."""
     command = [sys.executable, "-c", CALLED, watched, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
 

@@ -54,8 +54,7 @@ PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init
 
 
 def imports(path: Path) -> set[tuple[str, ...]]:
-    """What a file imports from penchant, as paths below it, at its top level or inside functions (type-checking blocks
-    included)."""
+    """Return the imports of a file from penchant, as paths below it, wherever in the file they are."""
     found: set[tuple[str, ...]] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "penchant":
@@ -120,8 +119,10 @@ def test_common_modules_of_instruments_import_downward() -> None:
 
 
 def test_settings_of_instruments_are_apart_from_behaviour() -> None:
-    """What estimates, compares and shows is given settings: only modules with a probe, descriptors and the audit of
-    pairs import one; and settings reach none by any way."""
+    """Estimates, comparisons and displays are given settings; settings reach no probe by any way.
+
+    Only modules with a probe, descriptors and the audit of pairs import a probe.
+    """
     probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
     homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
     assert {home[1] for home in homes} == {*INSTRUMENTS, "row_probes", "item_probes"}
@@ -153,7 +154,7 @@ def test_no_circle_of_instruments_even_for_type_checkers() -> None:
 
 
 def _inside_instruments() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
-    """What each module of instruments imports of them, in whatever way."""
+    """Return each instrument module's imports of others, in whatever way."""
     modules = {_module(path) for path in PATHS}
     return {
         _module(path): {m for parts in imports(path) for m in (parts, parts[:-1]) if m in modules and len(m) > 1}
@@ -171,7 +172,7 @@ def _probes(path: Path) -> list[str]:
 
 
 def test_no_circle_of_modules() -> None:
-    """What modules import when they are imported, type-checking blocks left out, has no circle."""
+    """The imports of modules when they are imported, type-checking blocks left out, have no circle."""
     _require_no_circle({_module(path): _at_import(path) for path in PATHS})
 
 

@@ -29,7 +29,7 @@ DATA = {
         for what in ("was late", "could not read", "wept", "spoke first")
     ),
 }
-"""What the templates of `penchant init` have no example of."""
+"""Data of kinds that the templates of `penchant init` lack."""
 STUDIES = {
     "crows": "study: s\nmodels: [bundled:modern, bundled:early-modern]\n"
     "probes: [{minimal-pairs: {data: crows.csv, method: pll}}]\n",
@@ -41,7 +41,7 @@ STUDIES = {
 
 
 def counted() -> pl.DataFrame:
-    """What the simulations counted."""
+    """Return the counts of the simulations."""
     return pl.read_csv(DOCS / "validity.csv", null_values=[]).with_columns(pl.col("interval", "test").fill_null(""))
 
 

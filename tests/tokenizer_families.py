@@ -90,7 +90,7 @@ def _bpe(
     normalizer: normalizers.Normalizer | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """What a BPE learns, as keyword arguments of the tokenizer classes."""
+    """Return the result of training a BPE, as keyword arguments of the tokenizer classes."""
     trainer = trainers.BpeTrainer(
         vocab_size=size, special_tokens=special, initial_alphabet=alphabet, show_progress=False, **settings
     )

@@ -194,7 +194,7 @@ def sentences(found: Generated) -> list[tuple[str, str]]:
 
 
 def words(texts: list[str]) -> list[int]:
-    """How many words each text has."""
+    """Return the number of words in each text."""
     return [len(text.split()) for text in texts]
 
 

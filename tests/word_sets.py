@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 CLEAR, FAINT = 0.5, 0.2
-"""How far attributes lie from what all words have in common, to either side."""
+"""The distance of attributes from the common part of all words, to either side."""
 PLACES = {"d = 0": 0.0, "0.5": 0.0366, "1.0": 0.0817, "1.5": 0.16}
-"""How far X and Y do, for these d of very many words."""
+"""The distance of X and Y from it, for these d of very many words."""
 
 
 def places(attributes: str, apart: float) -> tuple[float, float, float, float]:
-    """Where the four sets lie, with attributes "clear" or "faint"."""
+    """Return the places of the four sets, with attributes "clear" or "faint"."""
     of = CLEAR if attributes == "clear" else FAINT
     return apart, -apart, of, -of
 

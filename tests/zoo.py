@@ -66,7 +66,7 @@ HEADLESS = ("electra-discriminator", "bert-headless")
 ALL = MASKED + CAUSAL + HEADLESS
 
 MAX_TOKENS = 64
-"""How many tokens, special ones included, each model holds; also each tokenizer's `model_max_length`."""
+"""The most tokens, special ones included, of each model; also each tokenizer's `model_max_length`."""
 
 SENTENCES = [
     "Rain",

@@ -1,4 +1,4 @@
-"""penchant measures what a language model is inclined to say.
+"""penchant measures the linguistic preferences and biases of language models.
 
     import penchant as pc
     lm  = pc.load("bert-base-uncased")
@@ -18,9 +18,9 @@
     read_pairs, read_cloze, read_values,   data, checked, without a model
     read_survey, read_stimuli, …
 
-Wherever a file can be named, a polars or pandas frame, a list of rows or a mapping of columns can be given. Every error
-that a caller can mend is a PenchantError. All public names stand in `__init__.pyi`; they are imported when they are
-first used, so that `import penchant` is quick and loads no torch.
+Every argument that accepts a file also accepts a polars or pandas frame, a list of rows or a mapping of columns. Every
+error that a caller can fix is a PenchantError. `__init__.pyi` lists the public names; each is imported on first use, so
+that `import penchant` is fast and does not load torch.
 """
 
 import sys
@@ -33,7 +33,7 @@ _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """A public name, imported when it is first used."""
+        """Return a public name, importing it on first use."""
         if name in __all__ or name.startswith("_"):
             return _named(name)
         try:
@@ -45,17 +45,19 @@ if not TYPE_CHECKING:
 
 
 class _Package(ModuleType):
-    """The package: `penchant.report` is the function of that name also once the room `penchant.report`, from whose
-    modules others import, has been imported, which would otherwise take its place."""
+    """The package, whose attribute `report` is always the public function.
+
+    Importing the subpackage `penchant.report` would otherwise replace the function of the same name.
+    """
 
     @property
     def report(self) -> Any:
-        """`penchant.study.api.report`."""
+        """The function `penchant.study.api.report`."""
         return _named("report")
 
     @report.setter
     def report(self, room: ModuleType) -> None:
-        """Called when the room is imported."""
+        """Ignore the assignment that Python makes when it imports the subpackage."""
 
 
 sys.modules[__name__].__class__ = _Package

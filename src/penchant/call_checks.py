@@ -1,4 +1,4 @@
-"""Calls from Python: a call that cannot be made is one line, and `help` shows its parameters as they are written."""
+"""Argument checks for public functions: one-line errors for unfit calls, and readable signatures for `help`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 class _AsWritten:
-    """An annotation that shows as the source has it, not as a string."""
+    """An annotation displayed as in the source, without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,16 +38,18 @@ _PLAIN: Mapping[str, tuple[type, ...]] = {
     "Path": (Path,),
     "Mapping": (Mapping,),
 }
-"""The types that an argument is checked for, as annotations name them; others are the function's own matter."""
+"""The types that arguments are checked against, by their names in annotations; functions check others themselves."""
 IN_MEMORY = "_in_memory"
-"""The attribute of a class that says what to do with one of its objects where a file or directory is named."""
+"""The class attribute with the hint for passing one of its objects where a path is expected."""
 _HELD = re.compile(r"\[.*\]")
 
 
 def asked(function: Callable[P, R]) -> Callable[P, R]:
-    """A public function that raises MethodError where Python would raise TypeError for the arguments of a call, and for
-    an argument that is not of the plain type, such as `int | None`, of its parameter. Numbers of other libraries, such
-    as numpy's, become Python's."""
+    """Make a public function raise MethodError for arguments that do not fit its signature.
+
+    This replaces Python's TypeError, and covers arguments that are not of the plain type, such as `int | None`, of
+    their parameter. Numbers of other libraries, such as numpy's, are converted to Python's.
+    """
     signature = inspect.signature(function)
     name = f"{_called(function)}()"
     plain = {p.name: p.annotation for p in signature.parameters.values() if _is_plain(p.annotation)}
@@ -65,8 +67,8 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
                 wanted = " or ".join("a mapping" if part == "Mapping" else part for part in _parts(plain[parameter]))
                 hint = getattr(type(given[parameter]), IN_MEMORY, "") if "Path" in plain[parameter] else ""
                 hint = hint or _mend(_called(function), signature.parameters[parameter], given[parameter])
-                told = f"{parameter} is {wanted}, got {shortened(given[parameter])}"
-                raise MethodError(told, where=name, hint=hint)
+                message = f"{parameter} must be {wanted}, got {shortened(given[parameter])}"
+                raise MethodError(message, where=name, hint=hint)
             if "Path" in plain[parameter] and "\0" in str(given[parameter]):
                 raise MethodError(f"{parameter} holds the character NUL", where=name, hint="check the path")
             given[parameter] = _number(given[parameter])
@@ -77,14 +79,14 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _called(function: Callable[..., object]) -> str:
-    """What a caller writes: the name of a function, or of the class that is made."""
+    """Return the name a caller writes: that of the function, or of the class for `__init__`."""
     return function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
 
 def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
-    """What to do about an argument of another type: several where one is taken are given one by one."""
+    """Return a hint for an argument of the wrong type; for several values where one is expected: one call for each."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
-        return f"call {function}() once for each of them"
+        return f"call {function}() once for each"
     default = parameter.default
     such = f", such as {parameter.name}={default!r}" if default not in (inspect.Parameter.empty, None, "") else ""
     words = {"Integral": "a whole number", "Real": "a number", "str": "a text", "bool": "True or False"}
@@ -98,7 +100,7 @@ def _is_plain(annotation: object) -> bool:
 
 
 def _parts(annotation: str) -> list[str]:
-    """The names of the types that an annotation allows, without what they hold."""
+    """Return the names of the types that an annotation allows, without their type parameters."""
     return [part.strip() for part in _HELD.sub("", annotation).split("|")]
 
 
@@ -108,14 +110,14 @@ def _fits(value: object, annotation: str) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """A number of another library as Python's, anything else as it is."""
+    """Return a number of another library as Python's, and any other value unchanged."""
     if isinstance(value, int | float) or not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def as_written(signature: inspect.Signature) -> inspect.Signature:
-    """The signature with annotations that are strings shown without quotes."""
+    """Return the signature with string annotations shown without quotes."""
     parameters = [p.replace(annotation=_plain(p.annotation)) for p in signature.parameters.values()]
     return signature.replace(parameters=parameters, return_annotation=_plain(signature.return_annotation))
 
@@ -125,7 +127,7 @@ def _plain(annotation: object) -> object:
 
 
 def shown_type(annotation: Any) -> str:
-    """A type as it is written, without the metadata of `Annotated`: "str | list[str] | None"."""
+    """Return a type as written in source, without the metadata of `Annotated`: "str | list[str] | None"."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return shown_type(parts[0])
@@ -139,7 +141,7 @@ def shown_type(annotation: Any) -> str:
 
 
 def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterable[str]) -> MethodError:
-    """The error of a call whose arguments do not fit: an unknown name, or one too many or too few."""
+    """Return the error for a call with an unknown parameter, or with too many or too few arguments."""
     names = list(known)
     unknown = next((argument for argument in given if argument not in names), None)
     if unknown is None:
@@ -148,12 +150,12 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
 
 
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
-    """The error for a name that is not among those known, with the nearest or all of them."""
+    """Return the error for a name that is not among those known, suggesting the nearest and listing all."""
     return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
 
 
 def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
-    """The error for a name that an object does not have. Names that Python and notebooks ask for are told plainly."""
+    """Return the error for a missing attribute: a plain one for names with an underscore, which notebooks probe for."""
     if name.startswith("_"):
         return AttributeError(f"{called} has no {name}")
     known = [each for each in dir(owner) if not each.startswith("_")]
@@ -161,8 +163,10 @@ def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
 
 
 class Named(dict[K, V]):
-    """A mapping from the names of things, `what` each of them is called, which tells an unknown name with those near it
-    and all there are. Names of several parts are tuples."""
+    """A mapping by name whose error for an unknown key suggests near keys and lists all of them.
+
+    `what` is the noun for a key in that error. Keys of several parts are tuples.
+    """
 
     what = "name"
 
@@ -175,17 +179,17 @@ class Named(dict[K, V]):
         near = nearest(_name(name), names)
         near = near or [shown for shown, key in names.items() if isinstance(key, tuple) and nearest(str(name), key)]
         meant = f"did you mean {' or '.join(near)}? " if near else ""
-        hint = f"{meant}use one of {'; '.join(names)}" if names else "there is none"
+        hint = f"{meant}use one of {'; '.join(names)}" if names else "there are no names to choose from"
         raise UnknownKeyError(f"unknown {self.what} {_name(name)}", hint=hint)
 
 
 def _name(key: object) -> str:
-    """A key as it is written, one of several parts in brackets."""
+    """Return a key as written in messages, one of several parts in brackets."""
     return repr(list(key)) if isinstance(key, tuple) else repr(key)
 
 
 def kind(value: object) -> str:
-    """What a value is, for a message: "None", "an int", "a DataFrame"."""
+    """Return the type of a value for a message: "None", "an int", "a DataFrame"."""
     if value is None:
         return "None"
     name = type(value).__name__

@@ -1,4 +1,4 @@
-"""The exceptions of penchant. Every message is one line: where, what, and how to mend it.
+"""The exceptions of penchant. Every message is one line: the place, the problem, and the way to fix it.
 
     PenchantError
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
@@ -11,8 +11,8 @@
     ├── ClusterError   machines that cannot be reached, or cannot do the work
     └── OutputError    a result that cannot be written
 
-All of them mean bad input or usage: the command line prints the message and exits with code 2. Any other exception
-is a bug and exits with code 1.
+All of them mean bad input or usage: the command line prints the message and exits with code 2. Any other exception is a
+bug and exits with code 1.
 """
 
 from __future__ import annotations
@@ -27,78 +27,81 @@ from typing import Any
 
 _LONGEST_SHOWN = 80
 _LONGEST_WORD = 1_000
-"""The most characters of a word in a message, which may be a path; of a longer one the beginning is shown."""
+"""The most characters of a word, such as a path, shown in full in a message; longer ones are cut."""
 MOST_LISTED = 20
 """The most errors that are listed together."""
 MOST_ALIKE = 5
-"""The most errors that differ in nothing but their row and are still listed one by one."""
+"""The most errors listed one by one that differ in nothing but their row."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
-changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
+"""Characters that act on a terminal instead of being displayed, and halves of surrogate pairs.
+
+Controls except tab and line feed, other line breaks, and changes of direction, which can disguise a text.
+"""
 _DIRECTING = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Characters that turn the direction of what follows, beyond the text that they are in."""
+"""Characters that change the writing direction of the text after them."""
 
 
 def visible(text: str) -> str:
-    """Return the text with JSON's escapes, such as \\u001b, in place of characters that would act on a terminal."""
+    r"""Return the text with characters that would act on a terminal as JSON escapes, such as \u001b."""
     return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def undirected(text: str, escape: str = "\\u") -> str:
-    """Return the text with the same escapes in place of characters that turn the direction of others."""
+    """Return the text with characters that change the writing direction as escapes."""
     return _DIRECTING.sub(lambda match: f"{escape}{ord(match[0]):04x}", text)
 
 
 def encodable(text: str) -> str:
-    """The text with codes, such as \\udcff, in place of what UTF-8 cannot write: bytes in the name of a file that are
-    no text."""
+    r"""Return the text with bytes of a file name that are not UTF-8 as codes, such as \udcff."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def one_line(text: str) -> str:
-    """The visible text on one line: every kind of line break, and tabs, become a space."""
+    """Return the visible text on one line: line breaks of every kind, and tabs, become spaces."""
     return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
 KEPT = "penchant-given-"
-"""The beginning of the name of the folder that keeps what was given in Python where files are named."""
+"""The prefix of the folders that hold data passed in Python as temporary files."""
 _KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
 HUB_DATA = re.compile(
     r"[^\s'\"]*[/\\]datasets--([\w.-]+?)--([\w.-]+?)[/\\]snapshots[/\\]([0-9a-f]{7})([0-9a-f]{33})((?:[/\\]|\b)[^\s,'\"]*)"
 )
-"""A file of a data set in the local cache of the hub: owner, name, commit in two parts, and path in the set."""
+"""A file of a hub data set in the local cache: owner, name, commit in two parts, and path within the data set."""
 
 
 def without_folders(text: str) -> str:
-    """A text in which what was given in Python is named by what it is, such as "the data", and a file of a data set on
-    the hub by its address there, and not by the files that keep them."""
+    """Return the text with temporary and cached files named as the user knows them.
+
+    Data passed in Python are called by their role, such as "the data", and files of a hub data set by their hub
+    address.
+    """
     return HUB_DATA.sub(r"hf://datasets/\1/\2@\3\5", _KEPT.sub(r"\1", text))
 
 
 def is_kept(file: str | Path) -> bool:
-    """Whether a file keeps what was given in Python."""
+    """True if the file holds data that were passed in Python."""
     return Path(file).parent.parent.name.startswith(KEPT)
 
 
 def file_name(file: str | Path) -> str:
-    """The name of a file in tables; of what was given in Python what it is and the first digits of its hash, such as
-    "the data#47427e"."""
+    """Return the name of a file for tables; for data passed in Python role and hash, such as "the data#47427e"."""
     path = Path(file)
     return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of another package says, in a line: the first of its text, else its kind."""
+    """Return the first line of an error's text, or its type if the text is empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 class PenchantError(Exception):
-    """Base class of the errors that a caller can mend.
+    """Base class of the errors that a caller can fix.
 
     `message` says what is wrong, `where` names the place, `hint` says what to do. `alone()` joins them into one line;
-    `str()` also says how many `more` errors of the kind there are, which stand in the notes, one line each.
+    `str()` adds the number of `more` errors of the kind, which the exception's notes list one a line.
     """
 
     more = 0
@@ -117,22 +120,20 @@ class PenchantError(Exception):
         return f"{self.alone()} (… and {self.more:,} more like it)" if self.more else self.alone()
 
     def alone(self) -> str:
-        """The error itself, on one line."""
+        """Return this error on one line, without mention of others."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
         words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_SHOWN]}…" for word in line.split())
         return visible(without_folders(" ".join(words)))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and Jupyter show for the error: the user's lines that led to it, its own line and its notes,
-        without the calls inside of penchant and of other packages."""
-        told = [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
-        return [*map(one_line, _users_lines(self)), *told]
+        """Return the lines that IPython and Jupyter display: the user's code, the error and its notes."""
+        error_lines = [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
+        return [*map(one_line, _users_lines(self)), *error_lines]
 
 
 def _users_lines(error: BaseException) -> Iterator[str]:
-    """The lines of the user's code that led to the first call of penchant, outermost first: those of a cell by their
-    number in it, others with their file."""
+    """Yield the user's lines that led to the first call of penchant, outermost first, with cell line or file."""
     packages = tuple(f"{path}{os.sep}" for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
     for frame in traceback.extract_tb(error.__traceback__):
         file = frame.filename
@@ -152,49 +153,53 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
 
 
 class ModelWarning(UserWarning):
-    """A warning of the loader of a model that may be about the numbers."""
+    """A warning of a model's loader that may affect the numbers."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
 
 class CacheWarning(UserWarning):
-    """A warning about the file of answers, which does not concern the numbers."""
+    """A warning about the cache of answers, which does not affect the numbers."""
 
 
 class SheetRow(int):
-    """The number of a row in a sheet, and the letters of its columns by name: errors name a cell, such as B7."""
+    """A row number of a spreadsheet with its column letters by name, so that errors can name a cell such as B7."""
 
     letters: Mapping[str, str]
 
     def __new__(cls, number: int, letters: Mapping[str, str]) -> SheetRow:
+        """Make a row number that carries its column letters."""
         row = super().__new__(cls, number)
         row.letters = letters
         return row
 
-    def __getnewargs__(self) -> tuple[int, Mapping[str, str]]:  # type: ignore[override]  # int has but the number
+    def __getnewargs__(self) -> tuple[int, Mapping[str, str]]:  # type: ignore[override]  # int takes only the number
+        """Return the arguments that restore a pickled row."""
         return int(self), self.letters
 
 
 class Case(int):
-    """The number of a respondent in a file of SPSS or Stata, which has no lines."""
+    """The number of a respondent in an SPSS or Stata file, which has no lines."""
 
 
 class GivenRow(int):
-    """The number of a row of a table that was given in Python, which has no lines."""
+    """The row number of a table passed in Python, which has no lines."""
 
 
 _LINES: Mapping[type, str] = {SheetRow: "row", Case: "case", GivenRow: "row"}
 
 
 def line_noun(line: int | None) -> str:
-    """What a line is called: a row of a sheet or of a table given in Python, a case, else a line."""
+    """Return the noun for a line: "row" in a spreadsheet or a table passed in Python, "case", else "line"."""
     return _LINES.get(type(line), "line")
 
 
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """File, line (or cell of a sheet, or case) and field, in words; of what was given in Python what it is, the row and
-    the column: "the data, row 3 ('id')"."""
+    """Return file, line (or cell, or case) and field in words.
+
+    Data passed in Python are named by role, row and column: "the data, row 3 ('id')".
+    """
     kept = is_kept(file)
     where = Path(file).stem if kept else str(file)
     if kept or isinstance(line, GivenRow):
@@ -237,11 +242,11 @@ class MethodError(PenchantError):
 
 
 class UnknownNameError(MethodError, AttributeError):
-    """A name that an object of penchant does not have; also what Python expects where it asks for one."""
+    """An attribute that an object of penchant does not have; also an AttributeError, as Python expects."""
 
 
 class UnknownKeyError(MethodError, KeyError):
-    """A key that a mapping of penchant does not have; also what Python expects where it asks for one."""
+    """A key that a mapping of penchant does not have; also a KeyError, as Python expects."""
 
 
 class StudyError(PenchantError):
@@ -253,7 +258,7 @@ class CacheError(PenchantError):
 
 
 class ClusterError(PenchantError):
-    """Machines that cannot be reached, or that cannot do the work."""
+    """Machines that cannot be reached or cannot do the work."""
 
 
 class OutputError(PenchantError):
@@ -261,23 +266,24 @@ class OutputError(PenchantError):
 
 
 def machine_error(error: Exception) -> OSError | MemoryError | None:
-    """Return the error of the machine that another library's error tells of in its text, such as "(os error 28)"."""
+    """Return the system error behind another library's, also from "(os error 28)" in its text, else None."""
     if isinstance(error, OSError | MemoryError):
         return error
-    found = re.search(r"\(os error (\d+)\)", str(error))
-    return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
+    code = re.search(r"\(os error (\d+)\)", str(error))
+    return None if code is None else OSError(int(code[1]), os.strerror(int(code[1])))
 
 
 def of_machine(error: OSError | MemoryError) -> PenchantError:
-    """The error for what is the machine's doing: a full disk, a name too long, no permission, too little memory."""
+    """Return the error for a full disk, too long a name, missing permission or too little memory."""
     name = os.fsdecode(getattr(error, "filename", None) or "")
     return PenchantError(getattr(error, "strerror", None) or "there is not enough memory for this", where=name)
 
 
 def together(errors: Sequence[DataError]) -> DataError:
-    """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more. Where more
-    than `MOST_ALIKE` are the same but for the row or the place, the first of them stands for all, with those of the
-    others."""
+    """Return the first error with the others in its notes, one a line: 20 in all, then the number of the rest.
+
+    If more than `MOST_ALIKE` differ only in row or place, the first stands for all of them and lists their rows.
+    """
     first, *others = errors
     first.more = len(others)
     kinds: dict[tuple[object, ...], list[DataError]] = {}
@@ -301,7 +307,7 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 
 def _on_lines(errors: Sequence[DataError]) -> str:
-    """On how many rows some errors are, and on which: the first twenty."""
+    """Describe the number of rows with the same error, and the first twenty of them."""
     if errors[0].line is None:
         return f"in {len(errors):,} more places: {places([error.where for error in errors])}"
     noun = line_noun(errors[0].line)
@@ -310,7 +316,7 @@ def _on_lines(errors: Sequence[DataError]) -> str:
 
 
 def places(wheres: Sequence[str]) -> str:
-    """The first twenty places, a file named once for its lines that follow one another."""
+    """Return the first twenty places, naming a file once for consecutive lines of it."""
     shown: list[str] = []
     before = ""
     for where in wheres[:MOST_LISTED]:
@@ -336,7 +342,7 @@ def in_words(error: Mapping[str, Any]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Up to two of the known names that someone who typed `name` may have meant, the nearest first."""
+    """Return up to two known names that someone who typed `name` may have meant, the nearest first."""
     from difflib import get_close_matches
 
     names = {each.casefold(): each for each in known}
@@ -344,7 +350,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def one_of(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that nothing has: use one of the known, the near ones first."""
+    """Return the hint for an unknown name: use one of the known names, the nearest first."""
     names = list(known)
     near = nearest(name, names)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
@@ -352,13 +358,13 @@ def one_of(name: str, known: Iterable[str]) -> str:
 
 
 def shortened(value: object) -> str:
-    """A value as Python writes it, of 80 characters at most."""
+    """Return the `repr` of a value, cut to 80 characters."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def missing_package(package: str, extra: str, error: ImportError | None = None) -> MethodError:
-    """The error for a package of an extra that is missing or, with `error`, that fails to import."""
+    """Return the error for an optional package that is missing or, with `error`, fails to import."""
     installed = error is not None and not (
         isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == package
     )

@@ -1,8 +1,8 @@
-"""Writing files atomically, without harm to any other, and hashing them.
+"""Atomic writing of files, checks that no other file is overwritten, and hashing.
 
 Each writer fills a temporary file beside its target and then renames it, so that a reader never sees a partial file,
-and an interruption at any moment leaves the previous one intact. A target that is no regular file is refused; a command
-whose target the user names also calls `refuse_inputs` and `refuse_other` before its work begins.
+and an interruption at any moment leaves the previous one intact. Targets that are not regular files are refused. A
+command whose target the user names also calls `refuse_inputs` and `refuse_other` before its work begins.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     try:
         _require_regular(target)
         real = _real(target)
-        made = [folder for folder in real.parents if not folder.exists()]
+        created = [folder for folder in real.parents if not folder.exists()]
         real.parent.mkdir(parents=True, exist_ok=True)
         temporary = real.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
@@ -67,7 +67,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(real)
-            for folder in (real.parent, *(folder.parent for folder in made)):
+            for folder in (real.parent, *(folder.parent for folder in created)):
                 _sync(folder)
         except BaseException:  # KeyboardInterrupt too
             with contextlib.suppress(OSError):
@@ -80,7 +80,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _sync(folder: Path) -> None:
-    """Have the names in a folder on the disk, where a system has folders that can be opened."""
+    """Flush a folder's entries to the disk, on systems whose folders can be opened."""
     handle = _handle(folder)
     if handle is not None:
         try:
@@ -90,8 +90,10 @@ def _sync(folder: Path) -> None:
 
 
 def _real(target: Path) -> Path:
-    """The file that is written: as open() does, follow a symbolic link, which stays. A part that is not there and a
-    `..` after it cancel each other, since parent directories are created."""
+    """Return the path that `open` would write to, following a symbolic link, which stays.
+
+    A missing part and a `..` after it cancel each other, since parent directories are created.
+    """
     return Path(os.path.realpath(target))
 
 
@@ -101,7 +103,7 @@ def _unwritable(target: Path, error: OSError) -> OutputError:
 
 
 def _require_regular(target: Path) -> int:
-    """The size of what is at `target`, 0 for nothing. Raises OutputError unless that is a regular file."""
+    """Return the size of the file at `target`, 0 for none. Raises OutputError unless the target is a regular file."""
     try:
         status = _real(target).stat()
     except FileNotFoundError:
@@ -114,7 +116,7 @@ def _require_regular(target: Path) -> int:
 
 
 def occupied(path: str | Path) -> bool:
-    """Whether anything is at `path`, be it a broken link. Raises OutputError for a path that nothing can have."""
+    """True if anything is at `path`, even a broken link. Raises OutputError for an impossible path."""
     target = Path(path)
     try:
         return target.is_symlink() or bool(_real(target).lstat())
@@ -125,17 +127,17 @@ def occupied(path: str | Path) -> bool:
 
 
 def refuse_inputs(out: str | Path, inputs: Iterable[str | Path]) -> None:
-    """Raise OutputError if `out` is one of the files that are read, by whatever path or link."""
+    """Raise OutputError if `out` is one of the input files, by whatever path or link."""
     for file in inputs:
-        with contextlib.suppress(OSError):  # one of them is not there
+        with contextlib.suppress(OSError):  # one of the files does not exist
             if _real(Path(out)).samefile(file):
                 raise OutputError("is one of the files to be read", where=str(out), hint="name another file")
 
 
 def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) -> None:
-    """Raise OutputError if there is something at `out` that is not `kind`: it may be replaced only by its owner.
+    """Raise OutputError if `out` exists and is not `kind`, so that only files of the same kind are replaced.
 
-    An empty file holds nothing that could be lost. What cannot be read is not `kind`.
+    An empty file may be replaced. A file that cannot be read is not `kind`.
     """
     target = Path(out)
     try:
@@ -145,23 +147,22 @@ def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) ->
     with contextlib.suppress(OSError):
         if not size or is_kind(_real(target)):
             return
-    raise OutputError(
-        f"is already there and is not {kind}", where=str(target), hint="move it away, or name another file"
-    )
+    raise OutputError(f"already exists and is not {kind}", where=str(target), hint="move it away, or name another file")
 
 
 def head(path: Path, size: int = 4096) -> bytes:
-    """Return the first bytes of a file. Raises OSError, also for a pipe or a device, which may give none for ever."""
+    """Return the first bytes of a file. Raises OSError, also for pipes and devices, where reading may never end."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
     with path.open("rb") as stream:
         return stream.read(size)
 
 
 @contextlib.contextmanager
 def holding(path: Path) -> Iterator[int | None]:
-    """Hold a directory or a file, by whatever name: while one process does, another gets BlockingIOError. Ends with the
-    process, however that ends; without effect where the system or the file system has no such locks. Yields the handle.
+    """Lock a directory or file, and yield its handle. Raises BlockingIOError while another process holds the lock.
+
+    The lock ends with the process. Nothing is locked, and None may be yielded, where the system has no such locks.
     """
     handle = _handle(path)
     try:
@@ -176,7 +177,7 @@ def holding(path: Path) -> Iterator[int | None]:
 def _handle(path: Path) -> int | None:
     try:
         return os.open(path, os.O_RDONLY)
-    except OSError:  # not there, or not to be opened, as on Windows
+    except OSError:  # missing, or cannot be opened, as on Windows
         return None
 
 
@@ -192,7 +193,7 @@ def _lock(handle: int) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files, all or none where the disk has no room for them. Raises OutputError."""
+    """Write several files, or none of them if the disk is full. Raises OutputError."""
     with contextlib.ExitStack() as stack:
         for path, data in files.items():
             stream = stack.enter_context(replacing(path))
@@ -231,32 +232,35 @@ def write_parquet(
     row_group_size: int | None = None,
     compression: Literal["zstd", "uncompressed"] = "zstd",
 ) -> None:
-    """Write a table as Parquet in row groups of `row_group_size`. Compress no temporary files. Raises OutputError."""
+    """Write a table as Parquet in row groups of `row_group_size`; temporary files need no compression.
+
+    Raises OutputError.
+    """
     buffer = io.BytesIO()
     frame.write_parquet(buffer, row_group_size=row_group_size, compression=compression)
     write_bytes(buffer.getvalue(), path)
 
 
 _LONGEST = 100
-"""The most bytes of a name made by `safe`, which leaves room for numbers and extensions in the 255 of file systems."""
+"""The most bytes of a name made by `safe`, leaving room for numbers and extensions in the 255 of file systems."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(\.|\Z)", re.IGNORECASE)
-"""Names that mean devices on Windows, with any extension."""
+"""Device names on Windows, with any extension."""
 
 
 def safe(name: str) -> str:
-    """Make a name fit for a file on any system, inside the directory it is joined to.
+    """Return a name that is valid for a file on any system and stays inside the directory it is joined to.
 
-    White space, control characters and ASCII punctuation but _.@+- become _, and so do dots at either end, which would
-    hide the file, be dropped by Windows, or mean a directory. Long names are cut and end in a hash of the whole.
+    White space, control characters and ASCII punctuation except _.@+- become _, and so do dots at either end, which
+    would hide the file, be dropped by Windows, or mean a directory. Long names are cut and end in a hash of the whole.
     """
-    kept = "".join(char if _fits(char) else "_" for char in name)
-    kept = re.sub(r"\A\.+|\.+\Z", "_", kept)
-    if not kept or _RESERVED.match(kept):
-        kept = f"_{kept}"
-    if len(kept.encode()) <= _LONGEST:
-        return kept
+    clean = "".join(char if _fits(char) else "_" for char in name)
+    clean = re.sub(r"\A\.+|\.+\Z", "_", clean)
+    if not clean or _RESERVED.match(clean):
+        clean = f"_{clean}"
+    if len(clean.encode()) <= _LONGEST:
+        return clean
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{kept.encode()[: _LONGEST - 9].decode(errors='ignore')}-{digest}"
+    return f"{clean.encode()[: _LONGEST - 9].decode(errors='ignore')}-{digest}"
 
 
 def _fits(char: str) -> bool:
@@ -266,7 +270,7 @@ def _fits(char: str) -> bool:
 
 
 def distinct(name: str, taken: Iterable[str]) -> str:
-    """`safe(name)`, numbered if it would be the same file as one of `taken`, ignoring case and Unicode form."""
+    """Return `safe(name)`, numbered if it equals one of `taken`, ignoring case and Unicode form."""
     base = safe(name)
     folded = {_folded(other) for other in taken}
     numbered = (f"{base}-{i}" for i in itertools.count(2))
@@ -278,24 +282,24 @@ def _folded(name: str) -> str:
 
 
 def sha256_file(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
     with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def join_names(names: Iterable[str], separator: str = "+") -> str:
-    """Names as one value of a signature: a separator or `%` in a name is percent-encoded; `split_names` decodes it."""
+    """Join names into one value of a signature, percent-encoding the separator and `%` for `split_names` to decode."""
     escape = str.maketrans({mark: f"%{ord(mark):02X}" for mark in f"%{separator}"})
     return separator.join(name.translate(escape) for name in names)
 
 
 def split_names(text: str, separator: str = "+") -> list[str]:
-    """The names that `join_names` joined; at least one, which may be empty."""
+    """Split a value made by `join_names` into its names; at least one, which may be empty."""
     return [unquote(part) for part in text.split(separator)]
 
 
 def cited(paths: Sequence[Path]) -> str:
-    """Name files in a signature: their stems and the first six digits of a hash over all of them."""
+    """Return files as named in a signature: their stems and the first six digits of a hash over all of them."""
     if not paths:
         return "none"
     digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()

@@ -1,8 +1,7 @@
-"""Python's search for reference cycles (its cyclic garbage collector), held back where it finds nothing.
+"""Control of Python's cyclic garbage collector, which is paused where it would find nothing.
 
-The collector looks through all containers whenever some hundreds more were made than freed. Importing torch and
-transformers makes more than a million that stay until the end, so that it looks through the same ones again and again:
-a third of the processor time of a short command. Objects without cycles are freed as ever; only cycles wait.
+Importing torch and transformers makes over a million objects that live until the end of the process; the collector
+would scan them again and again. Objects without cycles are freed as usual; only reference cycles wait.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Turn the collector off for as long as a block or a decorated function takes, and then as it was before."""
+    """Pause the collector during a block or a decorated function, and restore its state afterwards."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -26,7 +25,6 @@ def uncollected() -> Iterator[None]:
 
 
 def left_at_exit() -> None:
-    """Have the collector leave alone what exists when the process ends: looking through it once more, which takes up to
-    a second with torch, frees nothing that the end of the process does not."""
+    """Make the collector skip its scan of all objects at exit, which is slow with torch and frees nothing."""
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)

@@ -1,4 +1,4 @@
-"""All that an instrument of your own needs, from one module: see docs/new-instrument.md."""
+"""The names that are needed to write an instrument of your own; see docs/new-instrument.md."""
 
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Probe

@@ -1,7 +1,7 @@
-"""Small and capital letters by the rules of a language.
+"""Upper and lower case by the rules of a language.
 
 The rules are those of Unicode's SpecialCasing.txt for Turkish, Azerbaijani and Lithuanian, and of CLDR for the Dutch
-digraph ij. A language is a BCP 47 tag; all others have the letters of Python's own methods.
+digraph ij. A language is a BCP 47 tag; for all others, Python's own methods apply.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ WITH_RULES = ("tr", "az", "lt", "nl")
 """The languages with rules of their own."""
 _DOTLESS = ("tr", "az")
 _BELOW = r"[\p{M}--[\p{ccc=0}\p{ccc=230}]]*"
-"""Marks that stand between a letter and one above it without coming in between."""
+"""Marks that do not interact with a mark above the letter."""
 _DOTTED_I = regex.compile(rf"I({_BELOW})\u0307", regex.V1)
 _MORE_ABOVE = regex.compile(rf"[IJĮ](?={_BELOW}\p{{ccc=230}})", regex.V1)
 _LITHUANIAN = {"Ì": "i̇̀", "Í": "i̇́", "Ĩ": "i̇̃"}
@@ -20,7 +20,7 @@ _IJ = regex.compile(r"ij|(?:i\u0301|í)j\u0301", regex.IGNORECASE)
 
 
 def lowered(text: str, language: str = "und") -> str:
-    """Return the text in small letters."""
+    """Return the text in lower case."""
     tongue = _tongue(language)
     if tongue in _DOTLESS:
         text = _DOTTED_I.sub(r"i\1", text).replace("İ", "i").replace("I", "ı")
@@ -43,12 +43,12 @@ def capitalised(text: str, language: str = "und") -> str:
 
 
 def folded(text: str, language: str = "und") -> str:
-    """Return the text as it is compared regardless of case."""
+    """Return the text folded for comparison regardless of case."""
     return (lowered(text, language) if has_rules(language) else text).casefold()
 
 
 def has_rules(language: str) -> bool:
-    """Return whether a language has rules of its own."""
+    """True if a language has rules of its own."""
     return _tongue(language) in WITH_RULES
 
 

@@ -1,4 +1,4 @@
-"""Numbers in the texts of users: ASCII digits, a decimal mark and an exponent, and nothing else that Python reads."""
+"""Numbers in users' texts: ASCII digits, a decimal mark and an exponent, but none of Python's other notations."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
 
 
 def numeral(text: str) -> int | float | None:
-    """Return the number that a text is, None for none: underscores, digits of other scripts, `inf`, `nan` and what a
-    float cannot hold are no numbers. Zero has no sign."""
+    """Return the number that a text represents; None for other texts.
+
+    Underscores, digits of other scripts, `inf`, `nan` and values too large for a float are rejected. Zero has no sign.
+    """
     text = text.strip()
     if len(text) > _LONGEST or not _NUMERAL.fullmatch(text):
         return None
@@ -27,13 +29,13 @@ def numeral(text: str) -> int | float | None:
 
 
 def decimal_comma(cell: str) -> bool:
-    """Return whether a cell is a number with a comma that separates decimals and cannot separate thousands."""
+    """True if a cell is a number whose comma separates decimals and cannot separate thousands."""
     cell = cell.strip()
     return _COMMA.fullmatch(cell) is not None and not _GROUPED.fullmatch(cell)
 
 
 def localised(text: str, decimal: str) -> int | float | None:
-    """Return the number that a text is in a table with a decimal mark: a point, a comma, or "" where nothing tells.
+    """Return the number in a text by a table's decimal mark: a point, a comma, or "" if unknown.
 
     Raises ValueError for a number with two readings, such as 1,000.
     """
@@ -42,5 +44,5 @@ def localised(text: str, decimal: str) -> int | float | None:
         return numeral(text)
     grouped = _GROUPED.fullmatch(text)
     if grouped and (grouped[1] == "." if decimal else grouped[1] == ","):
-        raise ValueError("may be a whole number with separated thousands, or one with decimals")
+        raise ValueError("could be a whole number with separated thousands or a number with decimals")
     return numeral(text.replace(",", ".") if _COMMA.fullmatch(text) else text)

@@ -1,4 +1,4 @@
-"""Numbers of things in words: "1 pair", "2 pairs"; "1 of 3 pairs has", "2 of 3 pairs have"."""
+"""Numbers with nouns and verbs that agree: "1 pair", "2 pairs"; "1 of 3 pairs has", "2 of 3 pairs have"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IRREGULAR = {
 
 
 def for_one(n: int, word: str) -> str:
-    """A noun in the plural, or a verb or pronoun that goes with one: as it is, or for n = 1 the singular."""
+    """Return the singular of a plural noun, verb or pronoun if n is 1, else the word itself."""
     if n != 1:
         return word
     if word in _IRREGULAR:
@@ -41,16 +41,16 @@ def for_one(n: int, word: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number with its noun, which is given in the plural."""
+    """Return a number with its noun, which is passed in the plural."""
     return f"{n:,} {for_one(n, noun)}"
 
 
 def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
-    """How many of all things, whose noun is in the plural, and the verb that goes with them: "1 of 3 pairs has"."""
+    """Return a part and a whole with noun and verb, both passed in the plural: "1 of 3 pairs has"."""
     return f"{n:,} of {whole:,} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
 
 
 def first_of(texts: Sequence[object], most: int, *, separator: str = ", ") -> str:
-    """Return the first of some texts and how many more there are: "a, b and 3 more", or "a; b; and 3 more"."""
+    """Return the first of some texts and the number of the rest: "a, b and 3 more", or "a; b; and 3 more"."""
     shown, rest = separator.join(map(str, texts[:most])), len(texts) - most
     return f"{shown}{' ' if separator == ', ' else separator}and {rest:,} more" if rest > 0 else shown

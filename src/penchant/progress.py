@@ -1,4 +1,4 @@
-"""How far long work is, on standard error: bars on a terminal, elsewhere a line now and then."""
+"""Progress of long work on standard error: bars on a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def say(text: str) -> None:
 PATIENCE = 2.0
 """Seconds before progress is shown on a terminal."""
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
-"""Seconds before the first line of progress where stderr is no terminal, and between any two. Short runs print none."""
+"""Seconds before the first line of progress off a terminal, and between further lines. Short runs print none."""
 
 
 class Lines:
-    """Progress as a line now and then, for logs. `clock` tells the time in seconds."""
+    """Progress as a line now and then, for logs. `clock` returns the time in seconds."""
 
     def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._unit, self._clock = unit, clock
         self._due = clock() + FIRST_LINE
 
     def start(self, label: str) -> Advance:
-        """A function to be called with what was done since the last call, and the total or 0."""
+        """Return a function to call with the amount done since the last call, and the total or 0."""
         began, done = self._clock(), 0.0
 
         def advance(more: float, total: float) -> None:
@@ -44,13 +44,13 @@ class Lines:
             now = self._clock()
             if now >= self._due:
                 self._due = now + NEXT_LINE
-                say(f"{label}: {_told(done, total, now - began, self._unit)}")
+                say(f"{label}: {_state(done, total, now - began, self._unit)}")
 
         return advance
 
 
-def _told(done: float, total: float, seconds: float, unit: str) -> str:
-    """What is done, its rate, and the time left: `120 of 400, 3.2/s, 1:27 left`."""
+def _state(done: float, total: float, seconds: float, unit: str) -> str:
+    """Return the amount done, its rate and the time left: `120 of 400, 3.2/s, 1:27 left`."""
     rate = done / seconds if seconds else 0.0
     parts = [f"{done:,.0f} of {total:,.0f}" if total else f"{done:,.0f}", f"{rate:.1f}{unit}/s"]
     if total and rate:
@@ -59,13 +59,15 @@ def _told(done: float, total: float, seconds: float, unit: str) -> str:
 
 
 Advance: TypeAlias = Callable[[float, float], None]
-"""What is called with how much was done since the last call, and the total or 0."""
+"""The function to call with the amount done since the last call, and the total or 0."""
 
 
 @contextmanager
 def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
-    """Show progress on stderr, with what is done, the rate in `unit` per second and the time left: as bars on a
-    terminal, once two seconds have passed; elsewhere as a line now and then."""
+    """Show progress on stderr: the amount done, the rate in `unit` per second and the time left.
+
+    Bars on a terminal, once two seconds have passed; elsewhere a line now and then.
+    """
     if not sys.stderr.isatty():
         yield Lines(f" {unit}" if unit else "").start
         return
@@ -84,8 +86,10 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
 
 @contextmanager
 def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
-    """Show how many of a `total` are done as a bar on stderr, once two seconds have passed, if that is a terminal where
-    nothing else is shown. What is yielded is called with what was done since the last call."""
+    """Show a bar on stderr, once two seconds have passed, and yield a function that advances it.
+
+    Nothing is shown off a terminal, or while other progress is displayed.
+    """
     if not _free():
         yield lambda done: None
         return
@@ -96,7 +100,7 @@ def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Show what is waited for, and for how long, as `bar` shows what is done."""
+    """Show a spinner with the text and the time waited, under the conditions of `bar`."""
     if not _free():
         yield
         return
@@ -109,7 +113,7 @@ def waiting(text: str) -> Iterator[None]:
 
 
 _shown: list[Progress] = []
-"""What is shown on the terminal, or about to be: one at a time."""
+"""The progress displayed on the terminal or about to be: one at a time."""
 
 
 def _free() -> bool:
@@ -134,7 +138,7 @@ def _late(progress: Progress) -> Iterator[Progress]:
 
 
 def _on_stderr(*, passing: bool) -> dict[str, Any]:
-    """Return how rich shows progress on what standard error is now, for good or, if `passing`, until it ends."""
+    """Return the options to show rich progress on the current stderr, and erase it at the end if `passing`."""
     from rich.console import Console
 
     # By default rich also redirects standard output, which would send results to the terminal instead of a file.
@@ -147,7 +151,7 @@ def _on_stderr(*, passing: bool) -> dict[str, Any]:
 
 
 def _counts(unit: str, *, passing: bool = False) -> Progress:
-    """Bars with what is done, the rate and the time left."""
+    """Return bars with the amount done, the rate and the time left."""
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 

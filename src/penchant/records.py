@@ -1,5 +1,4 @@
-"""The records passed between layers: Item (a stimulus), Estimate (a number), Signature (its recipe) and Result (of
-one probe with one model)."""
+"""The records passed between layers: Item, Estimate, Signature and Result."""
 
 from __future__ import annotations
 
@@ -46,15 +45,17 @@ def pair_of(row: Mapping[str, Any]) -> str:
 
 
 ALONE = "alone"
-"""The family of a test that is adjusted over no others."""
+"""The family of a test whose p-value is not adjusted for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A p-value, two-sided unless the `method` says otherwise, and `adjusted` over a family of tests, which has a name
-    and so many tests (`of`); NaN, "" and 0 where it is in none."""
+    """A p-value, two-sided unless `method` says otherwise, and its value `adjusted` over a family of tests.
 
-    __test__: ClassVar[bool] = False  # no class of tests, whatever it is called
+    `family` is the name of the family and `of` its number of tests; NaN, "" and 0 for a test in no family.
+    """
+
+    __test__: ClassVar[bool] = False  # keeps pytest from collecting this class
     p: float
     method: Method | None = None
     adjusted: float = math.nan
@@ -64,10 +65,10 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its uncertainty and how both were computed.
+    """A number with its uncertainty and the methods behind both.
 
-    `low` and `high` bound the interval of confidence `level`, made by `method`. A number that cannot be computed is NaN
-    and `notes` say why. `by` names the subset that the number describes.
+    `low` and `high` bound the interval of confidence `level`, computed by `method`. A number that cannot be computed is
+    NaN, and `notes` give the reason. `by` names the subset that the number describes.
     """
 
     measure: str
@@ -83,7 +84,7 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The p-value; NaN where nothing was tested."""
+        """The p-value; NaN if nothing was tested."""
         return self.test.p if self.test else math.nan
 
     @property
@@ -101,13 +102,15 @@ class Estimate:
         return replace(self, test=Test(float(p), method))
 
     def noted(self, *notes: Note | None, first: bool = False) -> Estimate:
-        """Return the estimate with further notes, behind its own or `first`; None is no note."""
+        """Return the estimate with further notes, after its own or `first`; None is skipped."""
         more = present(*notes)
         return replace(self, notes=(*more, *self.notes) if first else (*self.notes, *more)) if more else self
 
     def row(self) -> dict[str, str | float | int]:
-        """Return the estimate as one flat table row, the levels of `by` first: numbers, what they are called in words,
-        and the same as codes with parameters (JSON)."""
+        """Return the estimate as one flat table row, the levels of `by` first.
+
+        Methods and notes are given in words, and again as codes with parameters (JSON).
+        """
         test = self.test or Test(math.nan)
         known = test.p == test.p
         return {
@@ -136,35 +139,38 @@ _UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def _is_field(part: object) -> bool:
-    """Whether something is a key and a value."""
+    """True for a pair of a key and a value."""
     return isinstance(part, tuple) and len(part) == 2 and all(isinstance(each, str) for each in part)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Signature(Mapping[str, str]):
-    """How a number was computed, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
+    """The settings behind a number, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
 
-    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%`, line breaks
-    and control characters, also of direction, are percent-encoded, all others are kept.
+    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%`, line breaks, control
+    characters and changes of direction are percent-encoded.
     """
 
     fields: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
         if not isinstance(self.fields, tuple) or not all(map(_is_field, self.fields)):
-            hint = "Signature.parse(TEXT) reads one, and Signature.of(PROBE, KEY=VALUE) makes one"
-            raise StudyError("is made of pairs of a key and a value", where="signature", hint=hint)
+            hint = "use Signature.parse(TEXT) or Signature.of(PROBE, KEY=VALUE)"
+            raise StudyError("must be made of pairs of a key and a value", where="signature", hint=hint)
         keys = [key for key, _ in self.fields]
         if len(set(keys)) != len(keys):
-            raise StudyError(f"names each key once, got {', '.join(keys)}", where="signature")
+            raise StudyError(f"must name each key once, got {', '.join(keys)}", where="signature")
         for key in keys:
             if not _KEY.match(key):
-                raise StudyError(f"a key is lower-case letters, digits and '-', got {key!r}", where="signature")
+                raise StudyError(f"a key must be lower-case letters, digits and '-', got {key!r}", where="signature")
 
     @classmethod
     def of(cls, probe: str, /, **fields: object) -> Signature:
-        """A signature of this version of penchant; underscores in keyword names become hyphens, and bytes in names of
-        files that are no text their codes, such as \\udcff."""
+        r"""Build a signature of this version of penchant.
+
+        Underscores in keyword names become hyphens; bytes of file names that are not UTF-8 become codes, such as
+        \udcff.
+        """
         named = tuple((key.replace("_", "-"), encodable(str(value))) for key, value in fields.items())
         return cls((("penchant", __version__), ("probe", probe), *named))
 
@@ -181,10 +187,10 @@ class Signature(Mapping[str, str]):
         return cls(tuple(fields))
 
     def with_(self, **changes: object) -> Signature:
-        """A copy with some values replaced, or new ones added at the end."""
+        """Return a copy with some values replaced, or new ones added at the end."""
         new = {key.replace("_", "-"): str(value) for key, value in changes.items()}
-        kept = tuple((key, new.pop(key, value)) for key, value in self.fields)
-        return Signature(kept + tuple(new.items()))
+        updated = tuple((key, new.pop(key, value)) for key, value in self.fields)
+        return Signature(updated + tuple(new.items()))
 
     def __getitem__(self, key: str) -> str:
         for name, value in self.fields:
@@ -206,7 +212,7 @@ class Signature(Mapping[str, str]):
 
 
 SETTINGS = "settings.json"
-"""The file of a result that holds the settings of its probe."""
+"""The file in a result directory with the settings of the probe."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +220,7 @@ class Result:
     """The result of a probe with one model.
 
     `items` has one row per stimulus, with its scores; `summary` one row per estimate, with its signature; `cautions`
-    are what a reader must know before using a number. `settings` are the parameters of the probe in JSON types.
+    are to be read before a number is used. `settings` are the parameters of the probe in JSON types.
     """
 
     signature: Signature
@@ -225,8 +231,7 @@ class Result:
 
     @asked
     def save(self, directory: str | Path) -> list[Path]:
-        """Write `items.parquet`, `summary.parquet`, `signature.txt` and `settings.json`, each atomically; return their
-        paths."""
+        """Write items, summary, signature and settings to a directory, each file atomically; return their paths."""
         import polars as pl
 
         from penchant.files import write_json, write_parquet, write_text
@@ -241,7 +246,7 @@ class Result:
 
 
 class Saved(NamedTuple):
-    """What a directory holds of a result."""
+    """The contents of a result directory."""
 
     signature: Signature
     items: pl.DataFrame
@@ -251,7 +256,7 @@ class Saved(NamedTuple):
 
 
 def read_result(directory: str | Path) -> Saved:
-    """Read what `Result.save` wrote. Raises StudyError if it is not there."""
+    """Read the files that `Result.save` wrote. Raises StudyError if they are missing."""
     import polars as pl
 
     out = Path(directory)
@@ -259,47 +264,47 @@ def read_result(directory: str | Path) -> Saved:
         first, *cautions = read_text(out / "signature.txt").removesuffix("\n").split("\n")
         tables = []
         for table in ("items.parquet", "summary.parquet"):
-            with opened(out / table) as stream:  # by its name, polars would read what a pattern names, and no odd bytes
+            with opened(out / table) as stream:  # polars would expand a path as a pattern, and reject non-UTF-8 names
                 tables.append(pl.read_parquet(stream))
     except (DataError, OSError, ValueError, pl.exceptions.PolarsError) as error:
         inside = sorted(each.parent.relative_to(out) for each in out.glob("*/*/signature.txt"))
         hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
-        raise StudyError(f"no result here ({error})", where=str(out), hint=hint) from error
+        raise StudyError(f"contains no result ({error})", where=str(out), hint=hint) from error
     summary = with_nan(tables[1].drop("model", strict=False))
     return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), _read_settings(out))
 
 
 def _read_settings(out: Path) -> Mapping[str, Any]:
-    """The settings in the directory of a result. Raises StudyError."""
+    """Read the settings from a result directory. Raises StudyError."""
     file = out / SETTINGS
     if not file.exists():
-        told = f"lacks {SETTINGS}, as results of earlier versions do"
-        raise StudyError(told, where=str(out), hint="measure again with this version of penchant")
+        message = f"lacks {SETTINGS}, as results of earlier versions do"
+        raise StudyError(message, where=str(out), hint="measure again with this version of penchant")
     try:
         settings = json.loads(read_text(file))
     except (DataError, ValueError, RecursionError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file), hint="measure again") from error
     if not isinstance(settings, dict):
-        raise StudyError("holds no settings", where=str(file), hint="measure again")
+        raise StudyError("contains no settings", where=str(file), hint="measure again")
     return settings
 
 
 def with_nulls(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates as files have it: what was not computed is null."""
+    """Return a table of estimates for a file, with null in place of NaN."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_nan(None))
 
 
 def with_nan(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates from a file as it is reckoned with: what was not computed is NaN."""
+    """Return a table of estimates from a file, with NaN in place of null."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_null(math.nan))
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:
-    """Estimates as a table: the factors of `by`, the number with its interval, and its signature."""
+    """Return estimates as a table: the factors of `by`, the number with its interval, and its signature."""
     import polars as pl
 
     rows = [{**estimate.row(), "signature": str(signature)} for estimate, signature in estimates]

@@ -1,4 +1,4 @@
-"""Tests that every instrument passes, ours and those of other packages, with the models that come with penchant."""
+"""Conformance tests for instruments, built in or of other packages, with the bundled models."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ Key: TypeAlias = tuple[str, str]
 
 
 def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
-    """Check that an installed instrument does what the commands of penchant need, on the study of its template and with
-    two models, beside which files of the template may be named. Raises AssertionError saying what does not hold."""
+    """Check that an installed instrument meets the needs of penchant's commands, by a study from its template.
+
+    The study is run with `models`, whose paths may be relative to the template's files. Raises AssertionError with the
+    requirement that is not met.
+    """
     with TemporaryDirectory() as home:
         require_explained(described)
         files = write_template(described.name, Path(home))
@@ -61,8 +64,8 @@ def require_explained(described: Instrument) -> None:
         schema = model.model_json_schema()
         for part in [schema, *schema.get("$defs", {}).values()]:
             for key, field in part.get("properties", {}).items():
-                told = field.get("description", "").strip() or "$ref" in field
-                assert told, f"{part['title']}.{key} has no docstring, which penchant schema shows"
+                explained = field.get("description", "").strip() or "$ref" in field
+                assert explained, f"{part['title']}.{key} has no docstring for penchant schema to show"
 
 
 def _models(topic: Mapping[str, type[BaseModel]] | type[BaseModel]) -> Iterable[type[BaseModel]]:
@@ -70,13 +73,15 @@ def _models(topic: Mapping[str, type[BaseModel]] | type[BaseModel]) -> Iterable[
 
 
 def require_sound(outcome: Outcome) -> None:
-    """Raise AssertionError for settings that are not kept, estimates without a method or a family, and sections that
-    cannot be shown or exported."""
+    """Raise AssertionError for a result whose settings, estimates or report sections are incomplete.
+
+    Settings must survive JSON, estimates need a method and a family, and sections must render and export.
+    """
     for result in outcome.results.values():
-        kept = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
-        assert kept.saved() == result.settings, "settings do not come back from JSON as they were"
+        restored = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
+        assert restored.saved() == result.settings, "settings are changed by writing and reading JSON"
         assert len(result.items) and result.summary["value"].is_not_nan().any(), "nothing was measured"
-        assert "id" in result.items.columns, "items have no id, by which those of several models are joined"
+        assert "id" in result.items.columns, "items have no column id, by which items of several models are joined"
     for section in placed(outcome.results, outcome.comparisons):
         frames = [result.summary for result in section.results]
         for frame in frames if section.comparison is None else [*frames, section.comparison]:
@@ -94,12 +99,12 @@ def _require_estimates(frame: pl.DataFrame) -> None:
         tested = not math.isnan(row["p"])
         assert tested == bool(row["test_family"]), f"{what}: p is {row['p']} and its family '{row['test_family']}'"
         assert row["test_family"] != ALONE or row["tests"] == 1, (
-            f"{what} is of no family and one of {row['tests']} tests"
+            f"{what} has no test family but is one of {row['tests']} tests"
         )
 
 
 def _require_shown(section: Placed) -> None:
-    assert section.tables() and section.methods(), "a section has tables, and methods in words"
+    assert section.tables() and section.methods(), "a section lacks tables, or methods in words"
     assert all(sentence.endswith(".") and "nan" not in sentence for sentence in section.finding())
     document = Document([section])
     with TemporaryDirectory() as home:
@@ -109,8 +114,7 @@ def _require_shown(section: Placed) -> None:
 
 
 def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: str) -> None:
-    """Raise AssertionError where results have other numbers than others, but for rounding; `way` says how these were
-    made."""
+    """Raise AssertionError if two sets of results differ by more than rounding; `way` describes the second."""
     for (place, model), result in one.items():
         mine, theirs = result.summary, other[place, model].summary
         keys = [*mine.columns[: mine.columns.index("value")], "n"]
@@ -120,7 +124,7 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError where a table that is given as a frame has other numbers than in its file."""
+    """Raise AssertionError if a table passed as a frame gives other numbers than its file."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, Table) and part is not DOCUMENT for part in info.metadata):
         return
@@ -130,7 +134,7 @@ def _require_frames(described: Instrument, study: Path, model: str, whole: Mappi
     file = probe.find(named, [study.parent]) if isinstance(named, str) else None
     if file is None or file.is_dir():
         return
-    if file.suffix == ".json":  # one document, whose content is given as it is
+    if file.suffix == ".json":  # one document, passed as its content
         content = json.loads(file.read_text("utf-8"))
     else:
         content = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)

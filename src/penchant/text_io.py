@@ -1,7 +1,7 @@
-"""Opening the files that users name, and their text: the one door through which all of it comes in.
+"""Opening and decoding of the files that users name.
 
 Only regular files are read: a device, a pipe or a socket may never end. Text is UTF-8, with or without a byte-order
-mark, and no line is longer than `LONGEST_LINE`, so that a line is refused before it fills the memory.
+mark. A line longer than `LONGEST_LINE` is refused before it fills the memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from penchant.errors import DataError, encodable
 LONGEST_LINE = 1 << 24
 """The most bytes in a line of text: 16 MiB, the size of a large book."""
 LARGEST_DOCUMENT = 1 << 24
-"""The most bytes in a document that is read as a whole, such as a study file: parsing YAML takes seconds a megabyte."""
+"""The most bytes of a document read as a whole, such as a study file: parsing YAML takes seconds a megabyte."""
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 _SAMPLE = 1 << 12
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -29,7 +29,7 @@ _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 MACINTOSH = "Mac OS Roman"
 """The encoding of Western text on old Macintoshes."""
 WINDOWS = "Windows-1252"
-"""The encoding of one byte a character that Western versions of Windows have."""
+"""The single-byte encoding of Western versions of Windows."""
 _LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _BETWEEN_LETTERS = re.compile(rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])")
 _SHEET = re.compile(r"(.+\.xlsx)#(.+)", re.IGNORECASE | re.DOTALL)
@@ -39,13 +39,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def named_sheet(path: str | Path) -> tuple[Path, str]:
-    """The file, and the sheet that a name such as FILE.xlsx#Sheet says, or "". A file of just that name goes first."""
+    """Split a name such as FILE.xlsx#Sheet into file and sheet, "" if none; an existing file of that name wins."""
     match = _SHEET.fullmatch(str(path))
     return (Path(path), "") if match is None or os.path.exists(path) else (Path(match[1]), match[2])  # noqa: PTH110
 
 
 def stem(path: str | Path) -> str:
-    """What a file of data is called: its name without suffix, with the sheet where one is named."""
+    """Return the name of a data file without its suffix, followed by the sheet if one is named."""
     file, sheet = named_sheet(path)
     return encodable(f"{file.stem}-{sheet}" if sheet else file.stem)
 
@@ -56,19 +56,21 @@ def require_file(path: str | Path) -> None:
         mode = os.stat(named_sheet(path)[0]).st_mode  # noqa: PTH116 (also for a path of bytes that no Path can have)
     except FileNotFoundError as error:
         raise DataError("no such file", file=path) from error
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an impossible name
         raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from error
     if stat.S_ISDIR(mode):
         raise DataError("is a directory", file=path, hint="name a file")
     if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
-        raise DataError(f"cannot be read: it is {kind}", file=path, hint="copy what it holds to a file, and name that")
+        kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
+        raise DataError(f"cannot be read: it is {kind}", file=path, hint="copy its contents to a file, and name that")
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BufferedReader]:
-    """Open a regular file for reading. Raises DataError, also for what fails while it is read, and for a file that is
-    written to meanwhile."""
+    """Open a regular file for reading.
+
+    Raises DataError, also if reading fails later or if the file changes meanwhile.
+    """
     require_file(path)
     try:
         with named_sheet(path)[0].open("rb") as stream:
@@ -78,21 +80,21 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise DataError("changed while it was read", file=path, hint="read it when it no longer changes")
+        raise DataError("changed while it was being read", file=path, hint="read it again when it no longer changes")
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether there is a regular file. False, not an error, for a name that no file can have."""
+    """True if the path is a regular file; False, not an error, for an impossible name."""
     return os.path.isfile(named_sheet(path)[0])  # noqa: PTH113
 
 
 def is_directory(path: str | Path) -> bool:
-    """Whether there is a directory; see `is_file`."""
+    """True if the path is a directory; False, not an error, for an impossible name."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def exists(path: str | Path) -> bool:
-    """Whether there is anything; see `is_file`."""
+    """True if the path exists; False, not an error, for an impossible name."""
     return os.path.exists(named_sheet(path)[0])  # noqa: PTH110
 
 
@@ -100,8 +102,10 @@ def exists(path: str | Path) -> bool:
 
 
 def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of each line, with its ending. Raises DataError for a line longer than `LONGEST_LINE`,
-    without reading the rest of it, and for text in UTF-16."""
+    """Yield number and bytes of each line, with its ending.
+
+    Raises DataError for text in UTF-16, and for a line longer than `LONGEST_LINE`, without reading the rest of it.
+    """
     number = 0
     while raw := stream.readline(LONGEST_LINE + 1):
         number += 1
@@ -118,7 +122,7 @@ def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_text(path: str | Path, *, largest: int | None = None) -> str:
-    """The text of a file, without byte-order mark. Raises DataError naming the line; `largest` bounds its bytes."""
+    """Read a text file, without its byte-order mark. Raises DataError naming the line; `largest` bounds the bytes."""
     with opened(path) as stream:
         if largest is not None and os.fstat(stream.fileno()).st_size > largest:
             raise DataError(f"is larger than {largest >> 20} MiB", file=path, hint="check that it is the file you mean")
@@ -129,7 +133,7 @@ def read_text(path: str | Path, *, largest: int | None = None) -> str:
 
 
 def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
-    """UTF-8 as text, without a byte-order mark; `line` is the line of the file on which the data begin.
+    """Decode UTF-8, dropping a byte-order mark; `line` is the number in the file of the first line of the data.
 
     Raises DataError naming the line and the encoding that the data seem to have.
     """
@@ -142,8 +146,7 @@ def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
 
 
 def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
-    """The error for data that are not UTF-8: what else the file is, or the line of the first wrong byte, and what the
-    encoding may be."""
+    """Return the error for data that are not UTF-8: their file type, or line and likely encoding of a wrong byte."""
     for magic, (what, mend) in _NO_TEXT.items():
         if line == 1 and data.startswith(magic):
             return DataError(f"is {what}, not text", file=file, hint=mend)
@@ -166,7 +169,7 @@ _NO_TEXT = {
     b"PK\x03\x04": ("a ZIP archive", "unpack it, and name the file in it"),
     b"%PDF": ("a PDF", "copy its text or table to a file of text"),
 }
-"""How files begin that are no text, what each is, and what to do."""
+"""The first bytes of files that are not text, their type, and the hint."""
 _ICONV = {
     "UTF-16": "UTF-16",
     "UTF-32": "UTF-32",
@@ -174,11 +177,11 @@ _ICONV = {
     WINDOWS: "CP1252",
     f"Latin-1 or {WINDOWS}": "CP1252",
 }
-"""What iconv calls the encodings that are guessed."""
+"""The names in iconv of the encodings that are guessed."""
 
 
 def saved_as_utf8(guess: str) -> str:
-    """How text in an encoding, by the name that `guessed_encoding` gives it, is made UTF-8."""
+    """Return a hint to convert text from an encoding, as `guessed_encoding` names it, to UTF-8."""
     hint = 'save it as UTF-8: in Excel as "CSV UTF-8", in an editor with the encoding UTF-8'
     return (
         f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then look at its accents"
@@ -188,15 +191,17 @@ def saved_as_utf8(guess: str) -> str:
 
 
 def words_read_as(guess: str) -> str:
-    """Say how words in an encoding, named as `guessed_encoding` does, are made UTF-8 in a binary file of vectors."""
+    """Return a hint to convert the words of a binary vector file from an encoding to UTF-8."""
     encoding = _ICONV.get(guess, "")
     named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
     return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"
 
 
 def guessed_encoding(data: bytes) -> str:
-    """The encoding that text seems to have if it is not UTF-8: "UTF-16" and the like, a Western one of one byte a
-    character, or "" for UTF-8 and where nothing can be said."""
+    """Guess the encoding of text that is not UTF-8: "UTF-16" and the like, or a single-byte Western one.
+
+    Returns "" for UTF-8 and if the encoding is unclear.
+    """
     start = data[:_SAMPLE]
     if start.startswith(_UTF_32):
         return "UTF-32"
@@ -214,13 +219,13 @@ def guessed_encoding(data: bytes) -> str:
 
 
 def _inside_words(data: bytes, encoding: str) -> int:
-    """How many bytes between two ASCII letters an encoding reads as what stands inside words."""
+    """Count the bytes between ASCII letters that an encoding decodes to a letter or an apostrophe."""
     read = b"".join(_BETWEEN_LETTERS.findall(data)).decode(encoding, "replace")
     return sum(character.islower() or character == "’" for character in read)
 
 
 def refused_character(text: str) -> str:
-    """What is wrong with text that holds a character no text has, such as NUL or half of a surrogate pair, or ""."""
+    """Return the complaint about text with a character that no text has: NUL or half of a surrogate pair; else ""."""
     if "\0" in text:
         return "holds the character NUL"
     return "holds half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else ""

@@ -1,8 +1,8 @@
 """Canonically equivalent spellings: the same letters written with other code points (UAX #15).
 
-Vowel signs, accents, nukta letters, presentation forms and Hangul have several spellings that readers cannot tell
-apart. Words are compared under NFC (`canonical`). For some letters, such as Bengali য়, NFC is two characters; text that
-people type has one, which `spellings` gives too.
+Vowel signs, accents, nukta letters, presentation forms and Hangul have several spellings that look alike. Words are
+compared under NFC (`canonical`). For some letters, such as Bengali য়, NFC is two characters, but people type a single
+one, which `spellings` returns too.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from functools import cache, lru_cache
 _INVISIBLE = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFFA0))
 )
-"""Characters that show nothing and are neither spaces nor controls: fillers, joiners and variation selectors."""
+"""Invisible characters that are neither spaces nor controls: fillers, joiners and variation selectors."""
 _END = 0x30000
-"""No character from here on has a decomposition."""
+"""The first code point beyond all characters with a decomposition."""
 
 
 def canonical(text: str) -> str:
-    """Return the text in NFC. Two texts are canonically equivalent if this is equal for both."""
+    """Return the text in NFC, which is equal for two texts if and only if they are canonically equivalent."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def spellings(text: str) -> list[str]:
-    """The other spellings of a text that a vocabulary may have: NFC, NFD, and NFC with every letter in one character
-    that has such a character. Without the text itself."""
+    """Return the other spellings of a text that a vocabulary may have: NFC, NFD, and NFC with single characters.
+
+    The last has every letter as one character if such a character exists.
+    """
     if text.isascii():
         return []
     composed = canonical(text)
@@ -36,7 +38,7 @@ def spellings(text: str) -> list[str]:
 
 
 def as_named(name: str) -> str:
-    """A name without what does not tell two people apart: case, spaces, invisible characters and Unicode form."""
+    """Return a name for comparison: case, invisible characters, extra spaces and Unicode form do not matter."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold())
     return " ".join("".join(char for char in plain if char.isspace() or not _is_invisible(char)).split())
 
@@ -46,15 +48,17 @@ def _is_invisible(char: str) -> bool:
 
 
 class Spelled:
-    """A word among others that may spell it otherwise: as it is written where they have that, else the first of its
-    canonical equivalents. `index` has the place of every word; the equivalents are looked for when one is needed."""
+    """Look-up of a word in an index that may spell it with other code points.
+
+    `index` maps words to positions. Equivalent spellings are computed when they are first needed.
+    """
 
     def __init__(self, index: Mapping[str, int]) -> None:
         self._index = index
         self._others: dict[str, str] | None = None
 
     def __call__(self, word: str) -> str | None:
-        """The spelling that is there; None if there is none."""
+        """Return the spelling in the index, preferably the word itself; None if there is none."""
         if word in self._index or word.isascii():
             return word if word in self._index else None
         if self._others is None:
@@ -63,7 +67,7 @@ class Spelled:
         return self._others.get(plain, plain if plain in self._index else None)
 
     def _equivalents(self) -> dict[str, str]:
-        """The first word of those with an equal NFC, for every word that is not in NFC."""
+        """Map every NFC form, of words that are not in NFC, to the first word with that form."""
         first: dict[str, str] = {}
         for word in self._index:
             if not word.isascii() and not unicodedata.is_normalized("NFC", word):
@@ -75,23 +79,25 @@ class Spelled:
 
 
 class Alignment:
-    """Where the characters of a text are in another spelling of it: letters with their marks belong together."""
+    """The correspondence of character positions in two spellings of a text; letters and their marks stay together."""
 
     def __init__(self, text: str, other: str) -> None:
-        """`other` must be canonically equivalent to `text`."""
+        """Align `text` with `other`, which must be canonically equivalent."""
         here, there = _letters(text), _letters(other)
         common = [place for place in here if place in there]
         self._here, self._there = [here[place] for place in common], [there[place] for place in common]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The characters of the other spelling that hold text[start:end]."""
+        """Return the range of characters in the other spelling that covers text[start:end]."""
         begin = self._there[bisect_right(self._here, start) - 1]
         return begin, max(begin, self._there[bisect_left(self._here, end)])
 
 
 def _letters(text: str) -> dict[int, int]:
-    """Where letters begin in the text, by their place in NFD; also the end. Canonical ordering and composition never
-    reach across such a place in both spellings."""
+    """Map the offset in NFD of each letter's start, and of the end, to its position in the text.
+
+    Canonical ordering and composition never reach across such an offset in both spellings.
+    """
     places: dict[int, int] = {}
     at = 0
     for number, character in enumerate(text):
@@ -105,7 +111,7 @@ def _letters(text: str) -> dict[int, int]:
 
 @lru_cache(maxsize=1 << 16)
 def _in_nfd(character: str) -> tuple[int, bool]:
-    """The characters that one has in NFD, and whether it begins a letter."""
+    """Return the length of a character in NFD, and whether it begins a letter."""
     whole = unicodedata.normalize("NFD", character)
     return len(whole), not unicodedata.combining(whole[0])
 
@@ -130,7 +136,7 @@ def _in_single_characters(text: str) -> str:
 
 @cache
 def _excluded() -> dict[str, dict[str, str]]:
-    """Characters that stand for two others and that NFC takes apart all the same: by the second, then the first."""
+    """Return the characters excluded from composition by their second part, then their first."""
     pairs: dict[str, dict[str, str]] = {}
     for character in map(chr, range(0x80, _END)):
         parts = unicodedata.decomposition(character).split()
@@ -141,7 +147,7 @@ def _excluded() -> dict[str, dict[str, str]]:
 
 
 def equivalent(words: Iterable[str]) -> dict[str, str]:
-    """The first spelling of each word, by its NFC."""
+    """Map the NFC of each word to its first spelling."""
     first: dict[str, str] = {}
     for word in words:
         first.setdefault(canonical(word), word)

@@ -428,7 +428,7 @@ REFUSED = [
     ("score -m {gpt2} --cache bytes.txt", "Rain", "bytes.txt: ", "--cache on the command line"),
     ("score -m {gpt2} --cache damaged.sqlite", "Rain", "damaged.sqlite: ", "--cache on the command line"),
     ("fill -m {gpt2} 'a [MASK]'", "", "cannot fill a gap"),
-    ("fill -m {bert} long.txt", "", "long.txt: is the name of a file", "a sentence in quotes"),
+    ("fill -m {bert} long.txt", "", "long.txt: is a file, but fill takes one sentence", "a sentence in quotes"),
     ("embed -m {bert} --pooling max empty.txt", "", "empty"),
     ("embed -m {bert} --pooling max", "Rain", "unknown pooling 'max'"),
     ("embed -m {bert} --layer 99", "Rain", "no layer 99"),

@@ -72,7 +72,11 @@ def test_all_bad_files_are_told_at_once(penchant: Program, out: Path) -> None:
 
 def test_an_export_has_an_index(penchant: Program, out: Path) -> None:
     code, stdout, err = penchant("export", "out", "--to", "csv")
-    assert code == 0 and stdout.splitlines()[-1].endswith("index.csv") and "what each table is" in err
+    assert (
+        code == 0
+        and stdout.splitlines()[-1].endswith("index.csv")
+        and "the tables and their columns are explained in" in err
+    )
     index = ratings(out / "csv" / "index.csv")
     tables = {row["file"]: row for row in index if not row["column"]}
     written = {path.name for path in (out / "csv").glob("*.csv")} - {"index.csv"}

@@ -96,7 +96,7 @@ def hostile(file: Path, how: str) -> None:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the calls read, made once."""
+    """Make the files that the calls read, once."""
     home = tmp_path_factory.mktemp("hostile")
     words = ["king", "queen", "rose", "gate", "cat", "old", "young"]
     texts = [f"The {a} sees the {b} by the gate." for a in words for b in words]

@@ -1,4 +1,4 @@
-"""What the program says goes on, and the options that go with files as users have them."""
+"""Commands that the program proposes work, with the options for files as users have them."""
 
 from __future__ import annotations
 
@@ -208,9 +208,9 @@ def test_every_option_of_few_names_has_near_ones(penchant: Program, zoo: Zoo, tm
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("run s.yaml -o out", ": go on with penchant run s.yaml -o out --resume"),
-        ("run s.yaml --out=out --resume", ": go on with penchant run s.yaml --out=out --resume"),
-        ("corpus extract t.txt -o s.parquet", ": go on with penchant corpus extract t.txt -o s.parquet --resume"),
+        ("run s.yaml -o out", ": continue with penchant run s.yaml -o out --resume"),
+        ("run s.yaml --out=out --resume", ": continue with penchant run s.yaml --out=out --resume"),
+        ("corpus extract t.txt -o s.parquet", ": continue with penchant corpus extract t.txt -o s.parquet --resume"),
         ("score -m gpt2 t.txt", ""),
         ("rate words.csv -o out", ""),
     ],

@@ -57,8 +57,10 @@ def mine(run: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def special(tmp_path: Path) -> Iterator[list[Path]]:
-    """What is no file: a device by a link, a pipe, a socket, a directory. The device is a terminal of the test's own:
-    a mistake in the program does no harm to /dev/null."""
+    """Make paths that are not regular files: a device by a link, a pipe, a socket, a directory.
+
+    The device is a terminal of the test's own: a mistake in the program does no harm to /dev/null.
+    """
     ours, theirs = os.openpty()
     (tmp_path / "device").symlink_to(os.ttyname(theirs))
     os.mkfifo(tmp_path / "pipe")
@@ -111,7 +113,7 @@ def test_pairs_never_replace_the_pairs_they_are_made_of(penchant: Program, zoo: 
     assert before
     (tmp_path / "link.jsonl").symlink_to("data/fair.jsonl")
     refused(penchant(*pairs, "data", "-o", "link.jsonl"), "link.jsonl: is one of the files to be read")
-    refused(penchant(*pairs, "data", "-o", "blimp.jsonl"), "blimp.jsonl: is already there and is not")
+    refused(penchant(*pairs, "data", "-o", "blimp.jsonl"), "blimp.jsonl: already exists and is not")
     assert (tmp_path / "data" / "fair.jsonl").read_bytes() == before
     assert penchant(*pairs, "blimp.jsonl", "-o", "data/fair.jsonl")[0] == 0  # what these commands wrote, they replace
 
@@ -134,7 +136,7 @@ def test_a_score_is_not_appended_to_its_sentences(zoo: Zoo, tmp_path: Path) -> N
                 text=True,
             )
         assert (ended.returncode, file.read_text()) == (2, "The cat sleeps.\n")
-        assert "is also where the output goes" in ended.stderr
+        assert "is both input and output" in ended.stderr
 
 
 def test_a_vocabulary_is_not_replaced_by_the_grammar_made_of_it(tmp_path: Path) -> None:
@@ -208,7 +210,7 @@ def test_a_report_replaces_a_report_and_nothing_else(penchant: Program, mine: Pa
     thesis = tmp_path / "thesis.html"
     kept[thesis] = foreign(thesis, "<!doctype html><title>My thesis</title>")
     for path in (thesis, mine / "manifest.json", next(mine.rglob("items.parquet"))):
-        refused(penchant("report", mine, "-o", path), f"{path}: is already there and is not a report", "move it away")
+        refused(penchant("report", mine, "-o", path), f"{path}: already exists and is not a report", "move it away")
     assert {path: path.read_bytes() for path in kept} == kept
     (tmp_path / "new.html").touch()  # an empty file, as mktemp leaves one
     assert penchant("report", mine, "-o", "new.html")[0] == 0
@@ -266,7 +268,7 @@ def test_an_export_stays_in_its_folder(penchant: Program, mine: Path, tmp_path: 
 def test_ratings_replace_only_their_own_table(tmp_path: Path, content: str) -> None:
     path = tmp_path / "ratings.csv"
     before = foreign(path, content)
-    with pytest.raises(OutputError, match="is already there and is not a CSV table of ratings with the columns"):
+    with pytest.raises(OutputError, match="already exists and is not a CSV table of ratings with the columns"):
         write_ratings([Rating("s1", "cat", "anna", 1.0, "")], path)
     assert path.read_bytes() == before
     path.write_text(f"{','.join(COLUMNS)}\ns2,dog,ben,0\n")
@@ -279,9 +281,9 @@ def test_vectors_replace_only_vectors_with_their_card(penchant: Program, tmp_pat
     train = ("vectors", "train", "a.text", "--size", "4", "--epochs", "1", "--workers", "1", "-o")
     assert penchant(*train, "v.txt")[0] == 0
     assert penchant(*train, "v.txt")[0] == 0
-    refused(penchant(*train, "v.bin"), "v.md: is already there and is not the card of these vectors")
+    refused(penchant(*train, "v.bin"), "v.md: already exists and is not the card of these vectors")
     (tmp_path / "v.txt").write_text((tmp_path / "v.txt").read_text() + "one 1 2 3 4\n")
-    refused(penchant(*train, "v.txt"), "v.txt: is already there and is not vectors beside their card")
+    refused(penchant(*train, "v.txt"), "v.txt: already exists and is not vectors beside their card")
     for name, written in (("README.md", "README.txt"), ("news.bin", "news.bin")):
         before = foreign(tmp_path / name)
         refused(penchant(*train, written), f"{name}: is already there")
@@ -306,7 +308,7 @@ def test_sentences_replace_only_a_table_of_sentences(
     assert penchant(*extract)[0] == 0
     pl.DataFrame({"mine": [1]}).write_parquet(tmp_path / "s.parquet")
     before = (tmp_path / "s.parquet").read_bytes()
-    refused(penchant(*extract), "s.parquet: is already there and is not a table of penchant corpus extract")
+    refused(penchant(*extract), "s.parquet: already exists and is not a table of penchant corpus extract")
     assert (tmp_path / "s.parquet").read_bytes() == before
     # The folder for saved progress, which is removed in the end, holds what somebody put there.
     (tmp_path / "s.parquet").unlink()
@@ -323,5 +325,5 @@ def test_a_chart_replaces_only_a_chart(penchant: Program, tmp_path: Path, extrac
         assert penchant(*stats)[0] == 0
         assert penchant(*stats)[0] == 0
         before = foreign(tmp_path / name, "<svg><!-- my logo --></svg>")
-        refused(penchant(*stats), f"{name}: is already there and is not a chart")
+        refused(penchant(*stats), f"{name}: already exists and is not a chart")
         assert (tmp_path / name).read_bytes() == before

@@ -97,7 +97,9 @@ def test_whole_numbers_name_texts(penchant: Program, zoo: Zoo, tmp_path: Path) -
 def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None:
     out, err = succeeded(penchant("surprisal", "-m", zoo("gpt2-no-bos"), stdin="\n".join(TEXTS)))
     assert table(out)["surprisal"].null_count() == len(TEXTS)
-    assert f"{len(TEXTS)} of {sum(len(t.split()) for t in TEXTS)} words have no surprisal: the first of a text" in err
+    assert (
+        f"{len(TEXTS)} of {sum(len(t.split()) for t in TEXTS)} words have no surprisal: the first word of a text" in err
+    )
 
 
 def test_the_recipe_and_what_is_read_in_parts_are_said(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
@@ -119,8 +121,8 @@ def test_the_recipe_and_what_is_read_in_parts_are_said(penchant: Program, zoo: Z
         (["gone.txt"], "gone.txt: no such file"),
         ([""], "surprisal: the text is blank"),
         (["Rain falls", "--format", "xml"], "unknown format 'xml'"),
-        (["blank.txt", "--texts", "words"], "--texts words: there is no such part"),
-        (["blank.txt", "--words", "w"], "--words and --id are for a table"),
+        (["blank.txt", "--texts", "words"], "unknown unit of text 'words' for --texts"),
+        (["blank.txt", "--words", "w"], "--words and --id need a table"),
         (["t.csv", "--column", "text", "--words", "words"], "t.csv, line 2: expected the word 'fell'"),
         (["t.csv", "--column", "txet"], "txet"),
         (["Rain falls", "--method", "pll"], "method 'pll' is for masked models"),

@@ -123,7 +123,7 @@ def test_a_study_says_how_far_it_is(penchant: Program, tmp_path: Path, monkeypat
 
 
 def on_a_terminal(script: str, **streams: int) -> tuple[str, int]:
-    """What a script shows on a pseudo-terminal, which both of its streams are by default, and its exit code."""
+    """Return a script's output on a pseudo-terminal, by default that of both streams, and its exit code."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", script],

@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster is done again, or told in one line."""
+"""Failures on a cluster are retried, or reported in one line."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def one_worker(machines: Any, model: Wanted | None = None, cpus: int = 1, **opti
 def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> None:
     with one_worker(machines) as workers:
         workers.submit(Job("search", (Bomb(), Bomb()), None, lambda _: "the text 'The cat.'"))
-        with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died of it"):
+        with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died while working on this"):
             workers.collect()
         assert workers.losses.workers == 2
 
 
 def test_other_versions_are_refused(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "versions", lambda: {"torch": "1.0"})
-    told = r"node 127\.0\.0\.1: has torch .*, and the process that asks has"
+    told = r"node 127\.0\.0\.1: has torch .*, but this process has"
     with one_worker(machines) as workers, pytest.raises(ClusterError, match=told):
         workers.ready()
 
@@ -125,8 +125,8 @@ def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPat
     [
         ("127.0.0.1:1", "127.0.0.1:1: does not answer: Connection refused"),
         ("ray://127.0.0.1:1", "ray://127.0.0.1:1: does not answer"),
-        ("nowhere", "--on nowhere: is no address of a cluster"),
-        ("host:99999", "is no address of a cluster"),
+        ("nowhere", "--on nowhere: is not an address of a cluster"),
+        ("host:99999", "is not an address of a cluster"),
     ],
 )
 def test_an_address_without_a_cluster_is_one_line(penchant: Any, tmp_path: Path, on: str, told: str) -> None:

@@ -123,13 +123,13 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (["a.csv", "--on", "ray", "-o", "o"], "a.csv: is no text, JSON lines or Parquet"),
+        (["a.csv", "--on", "ray", "-o", "o"], "a.csv: is not text, JSON lines or Parquet"),
         (["a.txt", "--on", "ray"], "name a directory for them with -o"),
-        (["--on", "ray", "-o", "o"], "--on reads files"),
-        (["-", "--on", "ray", "-o", "o"], "--on reads files"),
-        ([".", "--on", "ray", "-o", "o"], "o: lies in a directory that is read"),
+        (["--on", "ray", "-o", "o"], "--on needs input files"),
+        (["-", "--on", "ray", "-o", "o"], "--on needs input files"),
+        ([".", "--on", "ray", "-o", "o"], "o: is inside an input directory"),
         (["a.txt", "--on", "ray", "-o", "o", "--on-error", "skip"], "unknown --on-error 'skip'"),
-        (["a.txt", "b.txt"], "one file is scored at a time"),
+        (["a.txt", "b.txt"], "several files need --on"),
         (["a.txt", "-o", "o"], "add --on, such as --on ray"),
         (["a.txt", "--resume"], "add --on, such as --on ray"),
         (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: there is no such file"),

@@ -268,7 +268,7 @@ def test_stats_refuses(table: Path, penchant: Penchant) -> None:
 
 def test_show(table: Path, penchant: Penchant) -> None:
     code, out, err = penchant("corpus", "show", "rose", table, "--width", "80")
-    assert (code, err) == (0, "3 of 3 occurrences kept of rose\n")
+    assert (code, err) == (0, "rose: 3 of 3 occurrences in the table\n")
     lines = out.splitlines()
     shown = {" ".join(line.split()) for line in lines}
     assert shown == {
@@ -282,13 +282,13 @@ def test_show(table: Path, penchant: Penchant) -> None:
 
 def test_show_some(table: Path, penchant: Penchant) -> None:
     code, out, err = penchant("corpus", "show", "rose", table, "-n", "2")
-    assert (code, err, out.count("\n")) == (0, "2 of 3 occurrences kept of rose\n", 2)
+    assert (code, err, out.count("\n")) == (0, "rose: 2 of 3 occurrences in the table\n", 2)
     first = pl.read_parquet(table).filter(pl.col("word") == "rose")["id"].to_list()[:2]
     assert [line.split()[-1] for line in out.splitlines()] == first
     code, out, err = penchant("corpus", "show", "rose", table, "--form", "Rose")
-    assert (code, out, err) == (0, "", "0 of 0 occurrences kept of rose\n")
+    assert (code, out, err) == (0, "", "rose: 0 of 0 occurrences in the table\n")
     code, out, err = penchant("corpus", "show", "rose", table, "--form", "rose", "-n", "1")
-    assert (code, out.count("\n"), err) == (0, 1, "1 of 3 occurrences kept of rose\n")
+    assert (code, out.count("\n"), err) == (0, 1, "rose: 1 of 3 occurrences in the table\n")
 
 
 def test_show_refuses(table: Path, penchant: Penchant) -> None:

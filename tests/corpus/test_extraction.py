@@ -1050,7 +1050,9 @@ def test_a_run_that_is_killed(tmp_path: Path, small: None, workers: int, syncs: 
     ended = program("--workers", str(workers), syncs=syncs)
     out = tmp_path / "out.parquet"
     if how == "SIGINT":
-        assert ended.returncode == 130 and "penchant: interrupted; finished work is kept: go on with " in ended.stderr
+        assert (
+            ended.returncode == 130 and "penchant: interrupted; finished work is kept: continue with " in ended.stderr
+        )
     else:
         assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert not out.exists() and partial(out)

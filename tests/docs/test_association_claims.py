@@ -1,4 +1,4 @@
-"""What docs/associations.md says of its intervals, against its table; the slow tests of tests/stats simulate it."""
+"""Claims of docs/associations.md about its intervals, against its table; the slow tests of tests/stats simulate it."""
 
 from __future__ import annotations
 

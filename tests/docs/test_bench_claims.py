@@ -1,4 +1,4 @@
-"""What bench/README.md says in words, against its tables and the programs that made them."""
+"""Claims of bench/README.md in words, against its tables and the programs that made them."""
 
 from __future__ import annotations
 

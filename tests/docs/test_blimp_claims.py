@@ -1,4 +1,4 @@
-"""What docs/blimp-smollm2.md says in words, against its tables."""
+"""Claims of docs/blimp-smollm2.md in words, against its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the guides and the README say about numbers, against the tables beside them and the files they come from."""
+"""Claims of the guides and the README about numbers, against the tables beside them and the files they come from."""
 
 from __future__ import annotations
 

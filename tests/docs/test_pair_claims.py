@@ -1,4 +1,4 @@
-"""What docs/pairs.md says in words, against its tables; the slow tests of tests/stats simulate what it says of them."""
+"""Claims of docs/pairs.md in words, against its tables; the slow tests of tests/stats simulate the claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/values.md says of three models, measured again."""
+"""Claims of docs/values.md about three models, measured again."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class TestNames:
         "name", ["hf://o/n/a.csv", "hf://datasets/o", "hf://datasets/o/n@/a", "hf://datasets/o/n/../a", "hf://"]
     )
     def test_other_forms_are_refused(self, name: str) -> None:
-        with pytest.raises(DataError, match="is no name of data on the hub") as caught:
+        with pytest.raises(DataError, match="is not a name of data on the hub") as caught:
             fetched(name)
         assert FORM in str(caught.value)
 
@@ -152,7 +152,7 @@ class TestFetching:
         hub.faults.clear()
         (file,) = fetched(f"{SET}/data/one.csv")
         file.resolve().write_bytes(FILES["data/two.csv"])
-        with pytest.raises(DataError, match="is not what the hub has"):
+        with pytest.raises(DataError, match="its hash differs"):
             fetched(f"{SET}/data/one.csv")
 
 
@@ -185,8 +185,11 @@ class TestOneLine:
         ("name", "parts"),
         [
             ("hf://datasets/someone/none/a.csv", ("no public data set of that name", "hf auth login")),
-            (f"{SET}@v9/data/one.csv", ("no branch, tag or commit 'v9' of someone/pairs", "what follows the @")),
-            (f"{SET}/data/oen.csv", ("is no file and no directory of someone/pairs at", "did you mean data/one.csv")),
+            (
+                f"{SET}@v9/data/one.csv",
+                ("no branch, tag or commit 'v9' of someone/pairs", "check the name after the @"),
+            ),
+            (f"{SET}/data/oen.csv", ("is not a file or directory of someone/pairs at", "did you mean data/one.csv")),
             (f"{SET}/one.csv", ("did you mean data/one.csv",)),
             (f"{SET}/data/*.tsv", ("matches no file of",)),
         ],
@@ -196,7 +199,7 @@ class TestOneLine:
 
     def test_a_gated_set(self, pairs: Repository, penchant: Penchant) -> None:
         pairs.gated, pairs.token = True, "secret"
-        told = ("gives this data set only to those who accepted its terms", f"/datasets/{NAME}")
+        told = ("this data set is only for users who accepted its terms", f"/datasets/{NAME}")
         refused(penchant("audit", f"{SET}/data/one.csv", "-m", "bundled:modern"), *told)
 
     def test_no_network(self, pairs: Repository, hub: Hub, penchant: Penchant, monkeypatch: pytest.MonkeyPatch) -> None:

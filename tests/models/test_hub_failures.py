@@ -120,7 +120,7 @@ class TestOneLine:
         refused(penchant("check", "-m", "no/such"), "no/such", "no public model", "hf auth login", "HF_TOKEN")
         refused(penchant("check", "-m", f"{NAME}@nowhere"), NAME, "no branch, tag or commit 'nowhere'")
         refused(penchant("check", "-m", f"{NAME}@{'0' * 40}"), "no branch, tag or commit")
-        refused(penchant("check", "-m", "no such"), "no such", "no name that a model on the hub can have")
+        refused(penchant("check", "-m", "no such"), "no such", "not a valid name of a model on the hub")
         refused(penchant("check", "-m", "vectors.txt"), "vectors.txt", "no such directory")
         refused(penchant("check", "-m", f"{NAME}@"), NAME, "no revision follows the @")
 

@@ -57,7 +57,7 @@ def test_what_is_no_scale(text: str) -> None:
 def test_shares() -> None:
     assert [share(text) for text in ("5%", "0.05", "0", "100 %", "1")] == [0.05, 0.05, 0, 1, 1]
     for text in ("five", "-1", "101%", "5%x", "", "nan", "inf%", "9" * 5000):
-        with pytest.raises(MethodError, match="is no share"):
+        with pytest.raises(MethodError, match="is not a share"):
             share(text)
 
 
@@ -66,17 +66,19 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
     (tmp_path / "practice.csv").write_text("text,right\nA.,9\n")
     to = ("-o", "r.sqlite", "--html", "pages", "--raters", "a")
-    refused(penchant("rate", "nothing", *to), "nothing: is nothing that people can judge")
+    refused(penchant("rate", "nothing", *to), "nothing: is not something that people can rate")
     refused(penchant("rate", "t.csv", *to), "the columns are 'id', 'text'")
     refused(penchant("rate", "t.csv", *to, "--column", "texts"), "there is no column 'texts'", "did you mean text")
     refused(penchant("rate", "t.csv", *to, "--column", "text"), "t.csv, line 3, field 'text': the text is blank")
-    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "name their column with --column")
+    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "name the column of texts with --column")
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
-    refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is no share")
-    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "no address of a page")
-    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: is already there")
+    refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a share")
+    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "not the address of a page")
+    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: already exists")
     ask = ("--task", "sentences", "--practice", "practice.csv")
-    refused(penchant("rate", "p.csv", *to, *ask), "practice.csv, line 2, field 'right': '9' is no point of the scale")
+    refused(
+        penchant("rate", "p.csv", *to, *ask), "practice.csv, line 2, field 'right': '9' is not a point of the scale"
+    )
     refused(penchant("rate", "p.csv", *to, "--instructions", "no.md"), "no.md: no such file")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.csv", "practice.csv", "t.csv"]
 
@@ -118,7 +120,7 @@ def test_what_is_too_large_or_no_file_is_one_line(penchant: Program, tmp_path: P
 
 
 def saved(store: Store, name: str, said: Sequence[Mapping[str, object]], **changes: object) -> str:
-    """What a rater's page saves."""
+    """Return the file that a rater's page saves."""
     rater = next(each for each in store.raters() if each.name == name)
     sign = store.signed("page", rater.n, rater.token)
     return json.dumps([{JOURNAL: {"n": rater.n, "task": store.task.sha256, "sign": sign, "said": said, **changes}}])
@@ -260,11 +262,11 @@ def test_tables_with_columns_of_other_names(penchant: Program, tmp_path: Path) -
             asked.append([dict(question.key) for question in store.task.items])
     assert asked[0] == asked[1] and len(asked[0]) == 24
     assert asked[0][6] == {"dataset": "own", "pair": "7", "good": "The cat sings.", "bad": "The cat sing."}
-    refused(penchant("rate", "s.yaml", *OWN, "-o", "r.sqlite", *to), "s.yaml: the study itself says which columns")
+    refused(penchant("rate", "s.yaml", *OWN, "-o", "r.sqlite", *to), "s.yaml: the study already names the columns")
     refused(penchant("rate", "two.yaml", "-o", "r.sqlite", *to), "two.yaml: the study has 2 probes of minimal pairs")
     refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "are for pairs")
     own = ("rate", "own.csv", "--column", "ok", "--per-group", 1, "-o", "r.sqlite", *to)
-    refused(penchant(*own), "are for pairs — leave out --column")
+    refused(penchant(*own), "are for pairs only — leave out --column")
 
 
 def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_path: Path) -> None:

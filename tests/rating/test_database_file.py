@@ -34,7 +34,7 @@ def say(store: Store, times: int = 1) -> None:
 
 
 def done(file: Path) -> int:
-    """How much stands in a database that is served once more."""
+    """Return the number of answers in a database that is served again."""
     with Store.open(file, TASK) as store:
         return store.progress(store.raters()[0]).done
 
@@ -49,7 +49,7 @@ KILLED = """
 import os, sys
 sys.path[:0] = [sys.argv[3]]
 from pathlib import Path
-from test_database import TASK, Store, say
+from test_database_file import TASK, Store, say
 store = Store.open(sys.argv[1], TASK, raters=["anna"])
 say(store, int(sys.argv[2]))
 os._exit(9)
@@ -86,7 +86,7 @@ def test_a_database_is_held_by_whatever_name(tmp_path: Path, link: Callable[...,
 
 
 def test_a_link_to_a_database_that_was_killed(tmp_path: Path) -> None:
-    """What stands beside the database is found by the symbolic link, too, and a new name does not lose it."""
+    """The files beside the database are found through a symbolic link too, and a new name does not lose them."""
     file = killed(tmp_path / "r.sqlite")
     (tmp_path / "link.sqlite").symlink_to(file)
     with pytest.raises(DataError):

@@ -79,11 +79,11 @@ def session(address: Address, found: Mapping[str, str]) -> None:
 
 
 SAID = [(1, 1, -1.0, 0), (1, 2, -0.5, 0), (1, 2, None, 1), (1, 2, 0.0, 0), (2, 1, 1.0, 0)]
-"""What is in the journal then: rater, place, answer, and whether it was taken back."""
+"""The expected journal: rater, place, answer, and whether it was taken back."""
 
 
 def journal(file: Path, folder: Path) -> list[tuple[Any, ...]]:
-    """What is in a database whose server is killed at this moment."""
+    """Return the content of a database whose server is killed at this moment."""
     folder.mkdir()
     for name in (file, Path(f"{file}-wal")):
         shutil.copy(name, folder)

@@ -132,12 +132,12 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
         assert store.task.instructions == "New."
         assert len({store.token(OWNER), store.token(JOIN), *(rater.token for rater in store.raters())}) == 4
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(OutputError, match=re.escape("a.csv: is already there")):
+    with pytest.raises(OutputError, match=re.escape("a.csv: already exists")):
         Store.open(tmp_path / "a.csv", scale_task())
     assert (tmp_path / "a.csv").read_text() == "a\n"
     with sqlite3.connect(tmp_path / "other.sqlite") as other_database:
         other_database.execute("CREATE TABLE x (y)")
-    with pytest.raises(OutputError, match="none of judgements"):
+    with pytest.raises(OutputError, match="not of judgements"):
         Store.open(tmp_path / "other.sqlite", scale_task())
     with pytest.raises(DataError, match="none of judgements"):
         read_rows(tmp_path / "other.sqlite")

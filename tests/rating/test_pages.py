@@ -32,7 +32,7 @@ PAIRS = [("The cats sleep.", "The cats sleeps."), ("القطط تنام", "ال�
 
 PARTS = """[...document.querySelectorAll("body *")]
   .map((part) => [part.tagName, part.className, part.lang, getComputedStyle(part).direction]).join(" ")"""
-"""What a page is made of, without its words."""
+"""A script that lists the elements of a page, without its words."""
 
 
 @pytest.fixture(scope="module")
@@ -261,12 +261,12 @@ def test_one_page_without_a_server(penchant: Callable[..., Answer], browser: Bro
     for new, known in ((4, 0), (0, 4)):
         code, _, err = penchant(*asked, "--returned", "anna.json")
         assert code == 0, err
-        assert f"{new} answers of anna taken in, {known} known before" in err
+        assert f"{new} new answers of anna, {known} already known" in err
     assert {row.values["good"]: row.values["choice"] for row in read_rows(tmp_path / "r.sqlite")} == counted
     changed = json.loads((tmp_path / "anna.json").read_text("utf-8"))
     changed[0]["penchant journal"]["n"] = 2
     (tmp_path / "forged.json").write_text(json.dumps(changed))
-    for name, told in (("forged.json", "by a page of another database"), ("p.csv", "is no file that a rater's page")):
+    for name, told in (("forged.json", "by a page of another database"), ("p.csv", "was not saved by a rater's page")):
         code, _, err = penchant(*asked, "--returned", name)
         assert code == 2
         assert told in err

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def judged(rng: np.random.Generator, truth: Array, noise: float) -> Array:
-    """What a rater says on the scale of five, who errs so much."""
+    """Return the ratings, on the scale of five, of a rater with this noise."""
     return np.clip(np.round(2 * (truth + rng.normal(0, noise, len(truth)))) / 2, -1, 1)
 
 
@@ -33,8 +33,10 @@ def given(values: Array) -> dict[int, float]:
 
 
 def alarms(sizes: Sequence[int], noises: Sequence[float], draws: int) -> tuple[int, int]:
-    """How many honest raters are taken for slipped, and of how many: also where neighbours are alike, most ratings are
-    0, and some cells are empty."""
+    """Return the number of honest raters reported as slipped, and the number of all.
+
+    Neighbours may be alike, most ratings 0, and some cells empty.
+    """
     rng, told, tried = np.random.default_rng(7), 0, 0
     for rows, within, noise, zeros, _ in product(sizes, (0.0, 0.5, 0.95), noises, (0.0, 0.7), range(draws)):
         truth = of_sentences(rng, rows, within, zeros)

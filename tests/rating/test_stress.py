@@ -34,7 +34,7 @@ ASKED = [sys.executable, "-m", "penchant.cli.app", "rate", *WISHES]
 
 
 def until(statuses: tuple[int, ...], ask: Callable[[], Answered]) -> Answered:
-    """What the server says when it is there again."""
+    """Return the server's answer once it is there again."""
     end = time.monotonic() + 120
     while time.monotonic() < end:
         with contextlib.suppress(OSError, http.client.HTTPException):

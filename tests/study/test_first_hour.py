@@ -66,9 +66,11 @@ def test_a_gap_is_filled_in_a_text(lm: Any, tmp_path: Path, monkeypatch: pytest.
     Path("a.txt").write_text("A [MASK].\n", "utf-8")
     with pytest.raises(pc.PenchantError, match=r"fill\(\), text: 'a.txt' is the name of a file"):
         pc.fill(lm, "a.txt")
-    with pytest.raises(pc.PenchantError, match=r"text is str, got \['A \[MASK\].'\] — call fill\(\) once for each"):
+    with pytest.raises(
+        pc.PenchantError, match=r"text must be str, got \['A \[MASK\].'\] — call fill\(\) once for each"
+    ):
         any_pc.fill(lm, ["A [MASK]."])
-    with pytest.raises(pc.PenchantError, match=r"k is int, got 'a' — give a whole number, such as k=10"):
+    with pytest.raises(pc.PenchantError, match=r"k must be int, got 'a' — give a whole number, such as k=10"):
         any_pc.fill(lm, "A [MASK].", k="a")
 
 

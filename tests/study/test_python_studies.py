@@ -105,7 +105,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
         (lambda: pc.run(study(), "out", cache="pairs.csv"), "or use another cache or none (cache=)"),
         (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
-        (lambda: pc.run(study(), "out", on="rya"), "on=rya: is no address of a cluster"),
+        (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not an address of a cluster"),
         (lambda: pc.run(study(), "out", workers=2), "workers, cpus and gpus are for a cluster — add on, such as on="),
         (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is named — leave it out for those of"),
         (lambda: pc.run(endless, "out"), "study: holds what it is part of"),
@@ -160,7 +160,7 @@ def test_progress_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capfd:
     assert out == "" and "minimal-pairs · bundled:early-modern (2 of 2): 3 of 3, " in err
     pc.run(study(), "silent", progress=False)
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(pc.MethodError, match="progress is bool, got 'no'"):
+    with pytest.raises(pc.MethodError, match="progress must be bool, got 'no'"):
         pc.run(study(), "out", progress="no")
 
 

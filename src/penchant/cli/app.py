@@ -1,4 +1,4 @@
-"""The command line: `penchant COMMAND`, with exit codes 0, 2 (bad input or usage, in one line) and 1 (our fault)."""
+"""The command line: `penchant COMMAND`, with exit codes 0, 2 (bad input or usage, in one line) and 1 (a bug)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantErr
 from penchant.gc_control import left_at_exit
 
 _INTERRUPTED = 130
-"""Exit code after an interrupt."""
+"""The exit code after an interrupt."""
 
 app = typer.Typer(
     name="penchant",
-    help="Measure what a language model is inclined to say.",
+    help="Measure the linguistic preferences and biases of language models.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="For completion with the Tab key: penchant --install-completion",
@@ -40,7 +40,7 @@ def root(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
-    """Options of the program itself."""
+    """Handle the options of the program itself."""
     if version:
         write(__version__)
         raise typer.Exit
@@ -79,7 +79,7 @@ for _name, _group in _GROUPS:
 
 
 def _program() -> Callable[..., object]:
-    """The command line, whose help names the options for completion at its end only."""
+    """Return the command line, with the options for shell completion hidden from its help."""
     command = typer.main.get_command(app)
     for option in command.params:
         if option.name in ("install_completion", "show_completion") and isinstance(option, TyperOption):
@@ -91,7 +91,7 @@ def main() -> NoReturn:
     """Run a command, and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
     left_at_exit()
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look for them in every package installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # the search for plugins in all packages is slow
     try:
         _open_streams()
         warnings.showwarning = _warned
@@ -107,7 +107,7 @@ def main() -> NoReturn:
         code = _INTERRUPTED
     except ReaderGoneError:
         code = 0
-    except Exception as error:  # a usage error of the command parser, or a bug here
+    except Exception as error:  # a usage error of the command parser, or a bug
         code = _unexpected(error, debug)
     _report_unusable_instruments()
     sys.exit(code if isinstance(code, int) else 0)
@@ -130,7 +130,7 @@ def _warned(
 
 _SHOW = warnings.showwarning
 _RESUMED = ("run", "corpus extract", "score")
-"""Commands that go on where they stopped with --resume, where they write into a directory or a table."""
+"""Commands that write into a directory or a table and continue there with --resume."""
 
 
 def _next_step(words: list[str]) -> str:
@@ -138,7 +138,7 @@ def _next_step(words: list[str]) -> str:
     if not (writes and any(" ".join(words).startswith(name) for name in _RESUMED)):
         return ""
     again = words if "--resume" in words or "--rerun" in words else [*words, "--resume"]
-    return f": go on with {command(['penchant', *again])}"
+    return f": continue with {command(['penchant', *again])}"
 
 
 def _open_streams() -> None:
@@ -169,8 +169,8 @@ def _unexpected(error: Exception, debug: bool) -> int:
             write(context.get_help())
             return 0
         near = getattr(error, "possibilities", None)  # of an option
-        told = f"{error.message}. Did you mean {' or '.join(near)}?" if near else usage()  # type: ignore[attr-defined]
-        say(f"{command}: {' '.join(told.split())} — see {command} --help")
+        text = f"{error.message}. Did you mean {' or '.join(near)}?" if near else usage()  # type: ignore[attr-defined]
+        say(f"{command}: {' '.join(text.split())} — see {command} --help")
         return 2
     if type(error).__name__ == "Abort":
         return 2

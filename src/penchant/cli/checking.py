@@ -30,8 +30,8 @@ MarksOption = Annotated[
     typer.Option(
         "--marks",
         metavar="refuse|strip",
-        help="As in a study: whether marks of acceptability before one sentence of a pair alone are refused, or "
-        "taken out.",
+        help="As in a study: refuse marks of acceptability (such as *) before only one sentence of a pair, or strip "
+        "them.",
     ),
 ]
 IdOption = Annotated[str, typer.Option("--id", metavar="NAME", help="The column of the pair's id.")]
@@ -71,8 +71,8 @@ def audit(
     for row in audited.filter((audited["paradigm"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
         note(
             f"{row['model']}: {row['dataset']}: {of_all(row['unknown'], row['pairs'], 'pairs', 'hold')} something "
-            "unknown to the tokenizer, which may make one token of a whole word: their lengths say nothing, and the "
-            "model cannot be measured on them"
+            "unknown to the tokenizer, which may turn a whole word into one token: the lengths of these pairs mean "
+            "nothing, and the model cannot be measured on them"
         )
 
 
@@ -82,11 +82,11 @@ def _caution(pair_sets: Sequence[PairSet]) -> None:
 
 
 def _of_pairs(pair_sets: Sequence[PairSet]) -> dict[str, str]:
-    told = [caution for pairs in pair_sets for caution in pairs.cautions]
-    if not told:
+    cautions = [caution for pairs in pair_sets for caution in pairs.cautions]
+    if not cautions:
         return {"check": "pairs", "verdict": "pass", "detail": "no cautions"}
-    number = counted(len(told), "cautions")
-    return {"check": "pairs", "verdict": "warn", "detail": f"{number} on the pairs themselves, in the notes"}
+    number = counted(len(cautions), "cautions")
+    return {"check": "pairs", "verdict": "warn", "detail": f"{number} about the pairs; see the notes"}
 
 
 def check(
@@ -105,7 +105,7 @@ def check(
         typer.Option(
             "--on-unknown",
             metavar="stop|skip",
-            help="As in a study: whether texts that hold something unknown to the tokenizer fail, or are left out.",
+            help="As in a study: stop at texts with characters unknown to the tokenizer, or skip them.",
         ),
     ] = "stop",
     dtype: DtypeOption = "float32",

@@ -24,11 +24,11 @@ FormatOption = Annotated[str, typer.Option("--format", help="table, tsv, csv (fo
 
 
 class ReaderGoneError(Exception):
-    """The reader of standard output has closed it (as `| head` does), which is not an error."""
+    """A signal that the reader of standard output closed it, as `| head` does; not an error."""
 
 
 def check_format(format: str, known: Collection[str] = FORMATS) -> None:
-    """Raise MethodError for a format that is not known, by default to `print_frame`."""
+    """Raise MethodError for an unknown format; by default, `print_frame` must know it."""
     if format not in known:
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, known))
 
@@ -50,11 +50,13 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
 
 
 def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
-    """Return a frame as tab-separated values for programs: cells that hold tabs, quotes or line breaks are quoted as in
-    CSV, and no character is escaped or guarded."""
+    """Return a frame as tab-separated values for programs.
+
+    Cells with tabs, quotes or line breaks are quoted as in CSV; no character is escaped or guarded.
+    """
     import polars.selectors as cs
 
-    # Polars does not see that a lone carriage return needs quotes.
+    # Polars does not quote a lone carriage return.
     breaks = any(column.str.contains("\r", literal=True).any() for column in frame.select(cs.string()))
     return frame.write_csv(separator="\t", include_header=header, quote_style="non_numeric" if breaks else "necessary")
 
@@ -66,14 +68,16 @@ def _csv(frame: pl.DataFrame) -> str:
 
 
 def write(text: str) -> None:
-    """Write lines for people to standard output, with the characters visible that would act on a terminal."""
-    with _failures_told():
+    """Write lines for people to standard output, escaping characters that would act on a terminal."""
+    with _write_errors():
         sys.stdout.write(visible(text) + "\n")
 
 
 def command(words: Iterable[str]) -> str:
-    """Return a command as it can be pasted into bash, zsh or ksh, with $'…' for words that hold bytes that are no text
-    or characters that act on a terminal."""
+    """Return a command that can be pasted into bash, zsh or ksh.
+
+    Words with bytes that are not UTF-8, or with characters that act on a terminal, are written as $'…'.
+    """
     return " ".join(_as_codes(word) if visible(word) != word or "\n" in word else shlex.quote(word) for word in words)
 
 
@@ -85,7 +89,7 @@ def _as_codes(word: str) -> str:
 
 
 def note(text: str) -> None:
-    """Write a remark to standard error, wrapped to the width of the terminal; wider names and paths stay whole."""
+    """Write a remark to standard error, wrapped to the width of the terminal; long names and paths stay whole."""
     from penchant.report.terminal import columns, wrapped
 
     for line in wrapped(one_line(text), columns(), "note: ", whole=True):
@@ -93,26 +97,26 @@ def note(text: str) -> None:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Write remarks to standard error, each as one line."""
+    """Write remarks to standard error, one line each."""
     for text in notes:
         say(f"note: {text}")
 
 
 def emit(text: str) -> None:
-    """Write data to standard output, unchanged unless that is a terminal, which might obey it."""
+    """Write data to standard output, unchanged unless it is a terminal, where control characters are escaped."""
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 @contextmanager
 def to_stdout() -> Iterator[None]:
-    """Write results to standard output; a write that fails (a full disk) becomes an OutputError."""
-    with _failures_told():
+    """Guard writes of results to standard output; a failed write, as on a full disk, raises OutputError."""
+    with _write_errors():
         yield
         sys.stdout.flush()
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _write_errors() -> Iterator[None]:
     try:
         yield
     except OSError as error:

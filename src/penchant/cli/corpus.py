@@ -51,7 +51,7 @@ Stimuli = Annotated[
 ]
 Language = Annotated[
     str | None,
-    typer.Option(help="Language, whose rules split sentences and make capitals: bn, tr… Default: the stimuli's."),
+    typer.Option(help="Language whose rules for sentences and capitals apply: bn, tr… Default: the stimuli's."),
 ]
 LayoutOption = Annotated[
     str, typer.Option("--layout", help="Layout of the text: paragraphs or sentences (one per line), or wrapped lines.")
@@ -75,14 +75,14 @@ Segments = Annotated[
 DuplicatesOption = Annotated[
     str,
     typer.Option(
-        "--duplicates", help="Which equal sentences count once: near (nearly equal ones too), exact, or keep (none)."
+        "--duplicates", help="Equal sentences to count once: near (nearly equal ones too), exact, or keep (none)."
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same sample.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue where an earlier run stopped.")]
 LintTexts = Annotated[
     list[str] | None,
-    typer.Argument(metavar="TEXT…", help="As for extract. Without any, forms are only compared with each other."),
+    typer.Argument(metavar="TEXT…", help="As for extract. Without texts, forms are only compared with each other."),
 ]
 OtherWords = Annotated[
     Path | None,
@@ -93,7 +93,7 @@ OtherWords = Annotated[
 def _read_stimuli(data: list[Path]) -> StimulusSet:
     from penchant.corpus.stimuli import read_stimuli
 
-    if not all(exists(path) for path in data):  # else the instrument is not needed
+    if not all(exists(path) for path in data):  # importing the instrument takes time
         from penchant.instruments.associations.probe import Association
 
         data = [path if exists(path) else Association.find(path) for path in data]
@@ -115,7 +115,7 @@ def _searchers(where: Place | None) -> Iterator[ByFile | None]:
 
 @contextmanager
 def _megabytes() -> Iterator[Callable[[float, float], None]]:
-    """Show how many bytes of the text are read."""
+    """Show progress through the text in megabytes."""
     with bars("MB") as bar:
         advance = bar("corpus")
         yield lambda done, total: advance(done / 1e6, total / 1e6)
@@ -140,7 +140,7 @@ def extract(
     cpus: CpusOption = 1,
     resume: Resume = False,
 ) -> None:
-    """Find every form of every stimulus, and keep a sample of the occurrences of each."""
+    """Find every form of every stimulus, and save a sample of the occurrences of each."""
     from penchant.corpus.block_search import extraction
     from penchant.corpus.extraction import extract as extract_occurrences
     from penchant.corpus.occurrence_tables import counts, notes
@@ -186,7 +186,7 @@ def unigrams(
     field: Field = "text",
     trust_remote_code: TrustOption = False,
 ) -> None:
-    """Count the tokens of running text with a model's own tokenizer, for the normalisation slor. Reads no weights."""
+    """Count the tokens of running text with a model's tokenizer, for the normalisation slor. Needs no weights."""
     from penchant.corpus.text_files import check_layout, find_texts
     from penchant.corpus.unigrams import count_unigrams, refuse_target, write_unigrams
     from penchant.models.load import load_tokenizer
@@ -197,7 +197,7 @@ def unigrams(
         refuse_target(out, files)
     name, tokenizer = load_tokenizer(model, trust_remote_code=trust_remote_code)
     with _megabytes() as progress:
-        found = count_unigrams(
+        unigram_counts = count_unigrams(
             tokenizer,
             name,
             files,
@@ -206,10 +206,10 @@ def unigrams(
             progress=progress,
         )
     if out is None:
-        emit(tsv(found.table(tokenizer)))
+        emit(tsv(unigram_counts.table(tokenizer)))
     else:
-        write_unigrams(found, tokenizer, out)
-    say_notes(found.notes())
+        write_unigrams(unigram_counts, tokenizer, out)
+    say_notes(unigram_counts.notes())
     if out is not None:
         say(f"unigrams: {out}")
 
@@ -257,8 +257,8 @@ def show(
         for line in concordance(
             occurrences.head(n), width=width or shutil.get_terminal_size((120, 24)).columns, bold=bold
         ):
-            sys.stdout.write(line + "\n")  # its texts are visible; what acts on a terminal is its own bold
-    say(f"{min(n, len(occurrences)):,} of {counted(len(occurrences), 'occurrences')} kept of {word}")
+            sys.stdout.write(line + "\n")  # unescaped: the line's texts are, and its bold needs control characters
+    say(f"{word}: {min(n, len(occurrences)):,} of {counted(len(occurrences), 'occurrences')} in the table")
 
 
 @corpus.command("lint")
@@ -272,7 +272,7 @@ def lint(
     format: FormatOption = "table",
     by: Annotated[str, typer.Option(help="word, form or suffix.")] = "word",
 ) -> None:
-    """Check suffixes: forms that occur, forms that are also another word's, and common forms that are missed."""
+    """Check suffixes: forms that occur, forms shared with other words, and common forms that are missing."""
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.suffix_report import check_by, notes, table
     from penchant.corpus.suffixes import read_words, usage

@@ -1,4 +1,4 @@
-"""Texts that a command reads, each with its place: lines of a file or of standard input, or cells of a table."""
+"""The texts that a command reads, with their places: lines of a file or standard input, or cells of a table."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from penchant.text_io import not_utf8, opened
 
 
 def refuse_own_output(file: str) -> None:
-    """Raise DataError if output is appended to the file that is read, which would never end."""
+    """Raise DataError if output is appended to the input file, as reading would never end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no descriptor, such as under a test
         source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
         if stat.S_ISREG(source.st_mode) and os.path.samestat(source, os.fstat(sys.stdout.fileno())):
             name = "standard input" if file == "-" else file
-            raise DataError("is also where the output goes", where=name, hint="redirect to another file")
+            raise DataError("is both input and output", where=name, hint="redirect to another file")
 
 
 def lines(file: str) -> Iterator[tuple[str, str]]:
@@ -43,7 +43,7 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
 
 
 def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, place) for each line or, where a column is named, for each row of a table."""
+    """Yield (sentence, place) for each line or, if a column is named, for each row of a table."""
     if column is None:
         refuse_binary(file)
         yield from lines(file)
@@ -57,13 +57,13 @@ def texts_of(
 ) -> list[list[tuple[str, str]]]:
     """Return the (text, place) of every row of a table, for each of the columns.
 
-    Those of `blank` may have empty cells, and those of `codes` whole numbers, which are read as their text. Raises
-    DataError, naming every other cell without a text.
+    Columns in `blank` may have empty cells; columns in `codes` may hold whole numbers, which are read as text. Raises
+    DataError that names every other cell without a text.
     """
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
-        raise MethodError("a table on standard input has no column", hint="name a file with --column")
+        raise MethodError("--column needs a table in a file, not standard input", hint="name a file")
     rows = read_rows(file)
     lacking(list(columns), list(dict.fromkeys(name for row in rows for name in row.values)), file)
     errors = []
@@ -76,20 +76,20 @@ def texts_of(
                 row.values[column] = text = str(text)
             if not isinstance(text, str) or not text.strip():
                 empty = text is None or text == ""
-                told = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
+                message = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
                 hint = "remove the row, or fill it" if empty or isinstance(text, str) else "name a column of texts"
-                errors.append(DataError(told, file=file, line=row.line, field=column, hint=hint))
+                errors.append(DataError(message, file=file, line=row.line, field=column, hint=hint))
     if errors:
         raise together(errors)
     return [[(str(row.values.get(column) or ""), file_place(file, row.line)) for row in rows] for column in columns]
 
 
 TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta"})
-"""Suffixes of files that are read by their columns."""
+"""Suffixes of files that are read by column."""
 
 
 def refuse_binary(file: str) -> None:
-    """Raise DataError for a table, by its content or its name, of which no column is named."""
+    """Raise DataError for a table, recognised by content or name, since no column is named."""
     from penchant.tables.rows import LONGEST_MAGIC, is_binary
 
     if file == "-":
@@ -98,12 +98,12 @@ def refuse_binary(file: str) -> None:
         binary = is_binary(stream.read(LONGEST_MAGIC))
     if binary or Path(file).suffix.lower() in TABLES:
         named = ", ".join(map(repr, _columns(file)))
-        told = f"looks like a table with the columns {named}" if named else "looks like a table"
-        raise DataError(told, file=file, hint="name the column of its sentences with --column")
+        message = f"looks like a table with the columns {named}" if named else "looks like a table"
+        raise DataError(message, file=file, hint="name the column of its sentences with --column")
 
 
 def _columns(file: str) -> list[str]:
-    """The columns of a table; none where it cannot be read as one."""
+    """Return the columns of a table; none if it cannot be read as one."""
     from penchant.tables.rows import read_rows
 
     try:

@@ -1,4 +1,4 @@
-"""Options shared by several commands, and the objects they select."""
+"""Options shared by several commands, and functions that turn their values into objects."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DeviceOption = Annotated[
     str | None,
     typer.Option(
         "--device",
-        help="A torch device such as cpu or cuda:1; auto spreads the model over the cards, auto+cpu also over the CPU.",
+        help="A torch device such as cpu or cuda:1; auto spreads the model over the GPUs, auto+cpu also over the CPU.",
     ),
 ]
 TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with the checkpoint.")]
@@ -61,23 +61,27 @@ EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
 ]
 FullOption = Annotated[
-    bool, typer.Option("--full", help="Show all tables and cautions here, not only what was found and the first table.")
+    bool, typer.Option("--full", help="Show all tables and cautions here, not only the findings and the first table.")
 ]
 OnOption = Annotated[
     str | None,
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="Let Ray do the work: ray (on this machine), auto (the cluster it is part of), HOST:PORT, ray://HOST:PORT.",
+        help="Run on Ray: ray (on this machine), auto (the cluster of this machine), HOST:PORT or ray://HOST:PORT.",
     ),
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", min=1, max=PROCESSES, metavar="N", help="Workers, with --on. Default: as many as fit."),
+    typer.Option(
+        "--workers", min=1, max=PROCESSES, metavar="N", help="Number of workers, with --on. Default: all that fit."
+    ),
 ]
-CpusOption = Annotated[int, typer.Option("--cpus", min=1, max=PROCESSES, metavar="N", help="CPUs a worker, with --on.")]
+CpusOption = Annotated[
+    int, typer.Option("--cpus", min=1, max=PROCESSES, metavar="N", help="CPUs per worker, with --on.")
+]
 GpusOption = Annotated[
-    float, typer.Option("--gpus", min=0, max=PROCESSES, metavar="N", help="GPUs a worker, with --on.")
+    float, typer.Option("--gpus", min=0, max=PROCESSES, metavar="N", help="GPUs per worker, with --on.")
 ]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
@@ -94,9 +98,11 @@ def load_language_model(
     rehash: bool = False,
     probabilities: bool = True,
 ) -> LanguageModel:
-    """Load a language model, for its `probabilities` or its vectors. Raises ModelError if it cannot be loaded, or if it
-    is a set of static word vectors."""
-    with waiting(f"{spec}: loading"):  # the libraries, too
+    """Load a language model for its `probabilities` or its vectors.
+
+    Raises ModelError if it cannot be loaded, or is a set of static word vectors.
+    """
+    with waiting(f"{spec}: loading"):  # covers the import of the libraries
         from penchant.engine.scorer import language_model
         from penchant.models.file_hashes import Digests
         from penchant.models.load import load
@@ -113,16 +119,16 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
-    """Return where the work is done: None for this process. Raises ClusterError or MethodError."""
+    """Return the place of the work, None for this process. Raises ClusterError or MethodError."""
     from penchant.cluster.connect import Place
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
-        raise MethodError("--workers, --cpus and --gpus are for a cluster", hint="add --on, such as --on ray")
+        raise MethodError("--workers, --cpus and --gpus need --on", hint="add --on, such as --on ray")
     return None if on is None else Place(on, workers, cpus, gpus)
 
 
 def cache_path(option: str | None) -> Path | None:
-    """The path of the answer cache, or None for no cache."""
+    """Return the path of the answer cache, None for no cache."""
     from penchant.engine.answer_cache import chosen_path
 
     return chosen_path(option)

@@ -38,7 +38,7 @@ Out = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="FILE", help="JSON lines in BLiMP's format. Default: stdout.")
 ]
 Data = Annotated[
-    list[Path], typer.Argument(metavar="DATA…", help="BLiMP and its kin, CrowS-Pairs or a table of pairs.")
+    list[Path], typer.Argument(metavar="DATA…", help="Data like BLiMP's, CrowS-Pairs or a table of pairs.")
 ]
 GrammarOption = Annotated[
     str, typer.Option("--grammar", metavar="NAME", help="A bundled grammar or a directory with grammar.yaml.")
@@ -56,7 +56,7 @@ def generate(
     out: Out = None,
     grammar: GrammarOption = "en",
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same pairs.")] = 0,
-    checks: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Unacceptable sentences to try in a context.")] = 10,
+    checks: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Unacceptable sentences to try per context.")] = 10,
     trust_remote_code: Remote = False,
 ) -> None:
     """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
@@ -79,7 +79,7 @@ def filter_(
     id_: IdOption = "id",
     trust_remote_code: Remote = False,
 ) -> None:
-    """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
+    """Keep the pairs of equal length, and report the share lost and whether the loss is uneven."""
     from penchant.instruments.minimal_pairs.build_pairs import Counters, filtered
     from penchant.instruments.minimal_pairs.data import read_many
 
@@ -136,8 +136,10 @@ def controversial(
     trust_remote_code: Remote = False,
     allow_pickle: PickleOption = False,
 ) -> None:
-    """Choose the pairs of a grammar on which two models disagree most, for people to judge. Lengths are equal under
-    both."""
+    """Choose the pairs of a grammar on which two models disagree most, for people to judge.
+
+    The two sentences of a pair have equal lengths under both models.
+    """
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
     from penchant.instruments.minimal_pairs.controversial_pairs import chosen_pairs
@@ -156,7 +158,7 @@ def controversial(
 
 
 def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]]:
-    """A grammar and those of its paradigms that are wanted, all by default. Raises DataError."""
+    """Return a grammar and the requested paradigms, all by default. Raises DataError."""
     from penchant.grammar.grammar import find_grammar, read_grammar
 
     source = read_grammar(find_grammar(name))
@@ -169,7 +171,7 @@ def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]
 def _differences(
     rows: Sequence[dict[str, Any]], normalise: str, cache: str | None, lm: LanguageModel
 ) -> NDArray[np.float64]:
-    """score(good) − score(bad) of every row under a model's own method."""
+    """Return score(good) − score(bad) of every row, by the model's default method."""
     import numpy as np
 
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
@@ -193,12 +195,12 @@ def _required(tokenizer: list[str] | None) -> list[str]:
     from penchant.errors import MethodError
 
     if not tokenizer:
-        raise MethodError("no tokenizer is named", hint="name those of the models you will compare: -t MODEL -t MODEL")
+        raise MethodError("no tokenizer is named", hint="name the models you will compare: -t MODEL -t MODEL")
     return tokenizer
 
 
 def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
-    """Raise OutputError for a file that holds the data, or anything else but pairs written by these commands."""
+    """Raise OutputError if `out` is one of the data files, or is not a file of pairs by these commands."""
     from penchant.files import refuse_inputs, refuse_other
     from penchant.instruments.minimal_pairs.data import is_fair_set
 

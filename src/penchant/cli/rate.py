@@ -1,4 +1,4 @@
-"""`penchant rate`: a page on which people judge what an instrument or a table asks, and a database of what they say."""
+"""`penchant rate`: a page on which people rate words, pairs or texts, and the database of their answers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from penchant.rating.tasks import Task
 
 PORT = 8377
-"""Where the page is served unless another port is named."""
+"""The default port of the page."""
 
 TargetArgument = Annotated[
     str,
     typer.Argument(
-        help="What is judged: a result directory of cloze, a table of minimal pairs or a study of them, a set of value "
+        help="The items to rate: a result directory of cloze, a table or a study of minimal pairs, a set of value "
         "statements, or a table with --column."
     ),
 ]
 OpenOption = Annotated[
-    int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
+    int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link through which N people can join.")
 ]
 PublicOption = Annotated[
-    str, typer.Option(metavar="URL", help="The address that a proxy shows to the world, for the links.")
+    str, typer.Option(metavar="URL", help="The public address of a proxy before the page, for the links.")
 ]
 ScaleOption = Annotated[
     str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
@@ -40,10 +40,10 @@ BreaksOption = Annotated[
     int, typer.Option(min=0, max=COUNT, metavar="N", help="A break after every N items; 0 for none.")
 ]
 PracticeOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
+    Path | None, typer.Option(metavar="FILE", help="Practice items: columns text, right, word, why; or good, bad.")
 ]
 AttentionOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Items that show who reads: the same columns.")
+    Path | None, typer.Option(metavar="FILE", help="Items that check attention: the same columns.")
 ]
 
 PerGroupOption = Annotated[
@@ -51,25 +51,25 @@ PerGroupOption = Annotated[
 ]
 
 HtmlOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Write a page for each rater instead, which needs no server.")
+    Path | None, typer.Option(metavar="DIR", help="Write a page for each rater that works without a server.")
 ]
 
 ReturnedOption = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
+    list[Path] | None, typer.Option(metavar="FILE", help="Import answers saved by such a page. Repeatable.")
 ]
 
 BackupOption = Annotated[
-    Path | None, typer.Option(metavar="COPY", help="Copy the database, also while it is served, and do no more.")
+    Path | None, typer.Option(metavar="COPY", help="Only copy the database, which may be served meanwhile.")
 ]
 
 
 def rate(
     target: TargetArgument,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of what is said.")],
-    raters: Annotated[str, typer.Option(metavar="NAMES", help="Who judges, separated by commas: a link each.")] = "",
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of answers.")],
+    raters: Annotated[str, typer.Option(metavar="NAMES", help="Raters, separated by commas; each gets a link.")] = "",
     open_: OpenOption = 0,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any that is free.")] = PORT,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any free one.")] = PORT,
     public: PublicOption = "",
     task: Annotated[str, typer.Option(help="For pairs: choice (default), or sentences, each from 1 to 7.")] = "",
     good: GoodOption = "good",
@@ -77,21 +77,23 @@ def rate(
     group: GroupOption = "group",
     id_: IdOption = "id",
     per_group: PerGroupOption = 0,
-    all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="For cloze: include words that are already rated.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
     scale: ScaleOption = "",
-    question: Annotated[str, typer.Option(help="What stands above every item.")] = "",
-    instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="What raters read first.")] = None,
+    question: Annotated[str, typer.Option(help="The question above every item.")] = "",
+    instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="Instructions to read first.")] = None,
     practice: PracticeOption = None,
     attention: AttentionOption = None,
-    repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
+    repeat: Annotated[str, typer.Option(help="The share of items shown twice.")] = "5%",
     breaks: BreaksOption = 50,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order, and of --per-group.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=SEED, help="Seed of the raters' random orders and of --per-group.")
+    ] = 0,
     html: HtmlOption = None,
     returned: ReturnedOption = None,
     backup: BackupOption = None,
 ) -> None:
-    """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
+    """Have people rate words in gaps, minimal pairs, statements or any texts on a web page."""
     from penchant.rating.database_file import back_up
     from penchant.rating.rater_names import names_of
     from penchant.rating.task_builder import Given, share, task_of_target
@@ -99,19 +101,19 @@ def rate(
 
     if backup is not None:
         back_up(out, backup)
-        say(f"{backup}: a copy of {out}, which holds the links, too")
+        say(f"{backup}: a copy of {out}, with the raters' links")
         return
     names = names_of(raters)
     target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
-    asked = task_of_target(
+    rating_task = task_of_target(
         target, wishes, Given(instructions, practice, attention, share(repeat), breaks, seed), _judges()
     )
     if html is not None or returned:
-        _without_server(asked, out, names, open_, html, returned or [])
+        _without_server(rating_task, out, names, open_, html, returned or [])
     else:
-        _serve(asked, out, names, open_, host, port, public)
+        _serve(rating_task, out, names, open_, host, port, public)
 
 
 def _fetched(target: str) -> str:
@@ -128,7 +130,7 @@ def _unshown(target: str) -> frozenset[Path]:
 
 
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
-    """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
+    """Return the tables and columns of a study's minimal pairs; for other targets, no table and the named columns."""
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.study_file import read_study
@@ -143,10 +145,10 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
     probes = [probe for probe in read_study(study)[1] if isinstance(probe, MinimalPairs)]
     if named:
         hint = "leave out --good, --bad, --group and --id, or name the table"
-        raise MethodError("the study itself says which columns its pairs have", where=target, hint=hint)
+        raise MethodError("the study already names the columns of its pairs", where=target, hint=hint)
     if len(probes) != 1:
-        told = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs"
-        raise MethodError(told, where=target, hint="name a table of pairs, with --good, --bad, --group and --id")
+        message = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs"
+        raise MethodError(message, where=target, hint="name a table of pairs, with --good, --bad, --group and --id")
     (probe,) = probes
     files = tuple(pairs.path for pairs in probe.pair_sets(base))
     return files, {name: head for name, head in dict(probe.columns).items() if name != head}
@@ -158,42 +160,42 @@ def _judges() -> list[Judge]:
     return [each.judge for each in instruments().values() if each.judge is not None]
 
 
-def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
+def _serve(task: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
     from penchant.rating.judgement_store import Store
     from penchant.rating.server_process import LOOPBACK, Address, check_public, links, listening, serve
     from penchant.tables.judgement_database import is_beside
 
     check_public(public)
-    with Store.open(out, asked, raters=names, slots=slots) as store, listening(host, port) as bound:
+    with Store.open(out, task, raters=names, slots=slots) as store, listening(host, port) as bound:
         address = Address(host, bound.getsockname()[1], public)
-        found = links(store, address)
-        if len(found) == 1:
-            say("note: nobody is asked yet: --raters anna,ben or --open N makes links")
+        shown = links(store, address)
+        if len(shown) == 1:
+            say("note: there are no raters yet: add them with --raters anna,ben or --open N")
         with to_stdout():
-            for name, link in found:
+            for name, link in shown:
                 write(f"{name}\t{link}")
         say(
-            f"{counted(len(asked.items), 'items')}; what is said is in {out}. Stop with Ctrl-C; the "
-            "same command goes on."
+            f"{counted(len(task.items), 'items')}; answers are saved in {out}. Stop with Ctrl-C; the "
+            "same command continues."
         )
         if host not in LOOPBACK:
-            say("note: others can reach this page, and it does not encrypt: put a proxy with https before it")
+            say("note: this page is open to others without encryption: put a proxy with https before it")
         serve(store, bound, address)
     together = f" and {out}-wal, which belong together" if is_beside(out) else ""
-    say(f"stopped; what was said is in {out}{together}")
+    say(f"stopped; the answers are in {out}{together}")
 
 
 def _without_server(
-    asked: Task, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
+    task: Task, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
 ) -> None:
     from penchant.rating.judgement_store import Store
     from penchant.rating.offline_page import take_in, write_pages
 
-    with Store.open(out, asked, raters=names, slots=slots) as store:
+    with Store.open(out, task, raters=names, slots=slots) as store:
         for file, taken in zip(returned, take_in(store, returned), strict=True):
-            say(f"{file}: {counted(taken.new, 'answers')} of {taken.rater} taken in, {taken.known} known before")
+            say(f"{file}: {counted(taken.new, 'new answers')} of {taken.rater}, {taken.known} already known")
         if html is not None:
             for page in write_pages(store, html):
                 with to_stdout():
                     write(str(page))
-            say("send each rater the page; --returned takes in the file that it saves")
+            say("next: send each rater their page, and import the file that it saves with --returned FILE")

@@ -1,4 +1,4 @@
-"""`penchant ratings`: human valence ratings, out as CSV and back in."""
+"""`penchant ratings`: export of words to rate as CSV, import of human ratings, and agreement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def export(
         bool, typer.Option("--estimated", help="Include words rated only by a lexicon or by corpora.")
     ] = False,
 ) -> None:
-    """Write every predicted word without a rating, in its sentence, as CSV for raters."""
+    """Write every predicted word without a rating, with its sentence, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
@@ -39,9 +39,9 @@ def export(
     from penchant.tables.formula_escape import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
-        raise OutputError("is no CSV file", where=str(out), hint="end its name in .csv, which spreadsheets open")
-    if out and occupied(out):  # it may hold somebody's ratings
-        raise OutputError("is already there", where=str(out), hint="remove it or name another file")
+        raise OutputError("is not a CSV file", where=str(out), hint="end its name in .csv, which spreadsheets open")
+    if out and occupied(out):  # the file may hold somebody's ratings
+        raise OutputError("already exists", where=str(out), hint="remove it or name another file")
     require_unedited(directory)
     results = cloze_results(directory, without=unshown(directory))
     table, marks = unrated(results, estimated=estimated), not_to_rate(results)
@@ -64,10 +64,10 @@ def export(
 @ratings.command("import")
 def import_(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
-    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Files returned by raters.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Files that raters returned.")],
     into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The table of ratings that the study names.")],
     rater: Annotated[
-        str | None, typer.Option(help="Rater of rows that name none. Default: the name of the file.")
+        str | None, typer.Option(help="Rater of rows without a rater. Default: the name of the file.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Allow raters to change their earlier ratings.")] = False,
     sentence: Annotated[str, typer.Option(metavar="NAME", help="The column of the sentence's id.")] = "sentence",
@@ -76,7 +76,7 @@ def import_(
     rating: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="The column of the ratings. Repeatable: one column a rater, named after the rater."
+            metavar="NAME", help="The column of ratings. Repeatable: one column per rater, named after the rater."
         ),
     ] = None,
 ) -> None:
@@ -98,7 +98,7 @@ def import_(
         say(f"{sheet.file}: {rows}, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
     say_notes(merged.notes)
     say(
-        f"{into}: {counted(len(merged.ratings), 'ratings')} ({merged.new} new, {merged.known} known before, "
+        f"{into}: {counted(len(merged.ratings), 'ratings')} ({merged.new} new, {merged.known} already known, "
         f"{merged.replaced} replaced; {counted(merged.empty, 'rows')} left empty)"
     )
     following = after_ratings(directory, into)
@@ -117,29 +117,29 @@ def agreement(
     resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
     level: Annotated[float, typer.Option(min=0, max=1, help="Confidence level.")] = 0.95,
 ) -> None:
-    """Show Krippendorff's alpha with its interval, and the words (or statements, pairs or texts of penchant rate) on
-    which raters disagree."""
+    """Show Krippendorff's alpha with its interval, and the words or other items on which raters disagree."""
     from penchant.instruments.cloze.rating_tables import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
     from penchant.rating import agreement as of_items
 
     items = of_items.judged(files)
     if items is not None:
-        found = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
-        raters, estimates, disputed, notes = found
-        told = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
-        _show(raters, estimates, disputed, told, notes, "items")
+        raters, estimates, disputed, notes = of_items.agreement(
+            *items, least=least, seed=seed, resamples=resamples, level=level
+        )
+        title = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
+        _show(raters, estimates, disputed, title, notes, "items")
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
-    told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
-    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes, "words")
+    title = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
+    _show(result.raters, (result.alpha, result.raw), result.disputed, title, result.notes, "words")
 
 
 def _show(
     raters: pl.DataFrame,
     estimates: tuple[Estimate, Estimate],
     disputed: pl.DataFrame,
-    told: str,
+    title: str,
     notes: Sequence[str],
     noun: str,
 ) -> None:
@@ -152,11 +152,11 @@ def _show(
     print_frame(raters, "table")
     write("")
     print_frame(pl.DataFrame([alpha.row(), raw.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
-    write(f"\n{told}")
+    write(f"\n{title}")
     if len(disputed):
         print_frame(disputed, "table")
     say_notes([*notes, *tentative(alpha, noun)])
     if alpha.value < 0:
-        say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")
+        say("note: alpha is below 0: raters agree less than by chance; did one of them reverse the scale?")
     if alpha.note:
         say(f"note: {alpha.note}")

@@ -29,19 +29,21 @@ if TYPE_CHECKING:
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")],
     other: Annotated[
-        Path | None, typer.Argument(metavar="[DIR2]", help="Another, to compare with: the first minus the second.")
+        Path | None, typer.Argument(metavar="[DIR2]", help="Another, for differences: the first minus the second.")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="FILE", help="The page. Default: DIR/report.html; of two, comparison.html."
+            "-o", "--out", metavar="FILE", help="The page. Default: DIR/report.html; for two, comparison.html."
         ),
     ] = None,
     trust_edited: EditedOption = False,
     full: FullOption = False,
 ) -> None:
-    """Write the report of a result directory as one offline page, and show what was found. With two directories, report
-    their differences."""
+    """Write the report of a result directory as one offline page, and show the findings.
+
+    With two directories, report their differences.
+    """
     from penchant.report.page import write_report
     from penchant.study.result_directories import read_for_report
     from penchant.study.stale_reports import outdated
@@ -59,7 +61,7 @@ def report(
 
 def compare(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")],
-    other: Annotated[Path, typer.Argument(metavar="DIR2", help="Another: shown is the first minus the second.")],
+    other: Annotated[Path, typer.Argument(metavar="DIR2", help="Another; differences are the first minus the second.")],
     format: FormatOption = "table",
     full: FullOption = False,
     trust_edited: EditedOption = False,
@@ -80,7 +82,7 @@ def compare(
 
 
 def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")]) -> None:
-    """Compare a result directory with what its study wrote, and its data and models with what was measured."""
+    """Check that results, data and models are unchanged since the study was run."""
     from penchant.study.verification import verify
 
     write(f"{directory}: {verify(directory)}")
@@ -88,11 +90,11 @@ def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A resu
 
 def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
-    to: Annotated[str, typer.Option("--to", metavar="latex|csv|figures", help="What to write.")],
+    to: Annotated[str, typer.Option("--to", metavar="latex|csv|figures", help="The form of the output.")],
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="FOLDER", help="Where to write. Default: DIR/latex, DIR/csv or DIR/figures."
+            "-o", "--out", metavar="FOLDER", help="The output folder. Default: DIR/latex, DIR/csv or DIR/figures."
         ),
     ] = None,
     scores: Annotated[
@@ -100,7 +102,7 @@ def export(
         typer.Option(
             "--scores",
             metavar="A,B",
-            help="Only the rows of these scores or measures, in tables that have them: names as the tables have them.",
+            help="Only the rows of these scores or measures, by their names in the tables.",
         ),
     ] = None,
     columns: Annotated[
@@ -108,8 +110,8 @@ def export(
         typer.Option(
             "--columns",
             metavar="A,B",
-            help="Only these columns, in this order, after those that tell the rows apart. Tables of which no column "
-            "of numbers is named are not written.",
+            help="Only these columns, in this order, after the columns that identify rows. Tables without numbers in "
+            "these columns are not written.",
         ),
     ] = None,
     trust_edited: EditedOption = False,
@@ -127,7 +129,7 @@ def export(
     for line in (*absent(document, columns), *outdated(directory, document, paths)):
         note(line)
     if to == "csv":
-        say(f"what each table is, and its columns: {paths[-1]}")
+        say(f"the tables and their columns are explained in {paths[-1]}")
     with to_stdout():
         for path in paths:
             write(one_line(str(path)))
@@ -135,12 +137,15 @@ def export(
 
 _RATE = "penchant rate {}"
 CAUTIONS = 5
-"""The most cautions that are shown where not everything is."""
+"""The most cautions that are shown without `full`."""
 
 
 def show(document: Document, *, directory: Path | None = None, estimates: bool = True, full: bool = False) -> None:
-    """Print what was found in a study, then cautions and notes, as they fit a screen; with `full`, all tables and
-    cautions; without `estimates`, only differences. `directory` stands in commands that a caution gives."""
+    """Print the findings of a study, then cautions and notes, cut to fit a screen.
+
+    `full` prints all tables and cautions; without `estimates`, only differences. `directory` is named in commands that
+    cautions propose.
+    """
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)

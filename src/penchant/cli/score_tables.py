@@ -1,4 +1,4 @@
-"""How scores and vectors are written to standard output, by format."""
+"""Writers of scores and vectors to standard output, by format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _write_tsv(scores: Iterable[Valued]) -> None:
-    # For programs: cells are quoted as in CSV where they hold tabs or quotes, never escaped, so that they read back.
+    # Cells with tabs or quotes are quoted as in CSV and never escaped, so that programs read back the same text.
     row = io.StringIO()
     writer = csv.writer(row, delimiter="\t", lineterminator="\n")
     for i, (score, value) in enumerate(scores):
@@ -50,7 +50,7 @@ def _write_parquet(scores: Iterable[Valued]) -> None:
     from penchant.engine.scorer import scores_frame
 
     if sys.stdout.isatty():
-        raise MethodError("parquet is not for a terminal", hint="redirect it: > scores.parquet")
+        raise MethodError("parquet cannot be shown on a terminal", hint="redirect it: > scores.parquet")
     scores_frame(scores).write_parquet(sys.stdout.buffer)
 
 
@@ -67,14 +67,14 @@ def _vectors_jsonl(vectors: Vectors) -> None:
 
 
 def _vectors_npy(vectors: Vectors) -> None:
-    """One array (sentences, dimensions) of float32, as `numpy.load` reads it."""
+    """Write one array (sentences, dimensions) of float32, as `numpy.load` reads it."""
     import numpy as np
 
     np.lib.format.write_array(sys.stdout.buffer, np.stack([vector for _, vector in vectors]), allow_pickle=False)
 
 
 def _vectors_parquet(vectors: Vectors) -> None:
-    """The columns text and vector, built in blocks so that memory holds columns, not objects."""
+    """Write the columns text and vector, built in blocks so that memory holds columns, not objects."""
     import numpy as np
     import polars as pl
 

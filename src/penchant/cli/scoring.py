@@ -1,4 +1,4 @@
-"""`penchant score` and `penchant fill`: score sentences, or fill their gaps."""
+"""`penchant score`, `fill` and `embed`: score sentences, fill their gaps, or compute their vectors."""
 
 from __future__ import annotations
 
@@ -63,21 +63,21 @@ ColumnOption = Annotated[
 ]
 UnigramsOption = Annotated[
     Path | None,
-    typer.Option("--unigrams", metavar="FILE", help="For slor: what penchant corpus unigrams made with this model."),
+    typer.Option("--unigrams", metavar="FILE", help="For slor: a table by penchant corpus unigrams for this model."),
 ]
 PrefixOption = Annotated[
     str | None,
-    typer.Option("--prefix", metavar="NAME", help="With --column: the column of what each sentence is scored after."),
+    typer.Option("--prefix", metavar="NAME", help="With --column: the column of the text before each sentence."),
 ]
 NeutralOption = Annotated[
     str,
-    typer.Option("--neutral", metavar="TEXT", help="For pmi: what stands in place of the prefix. Default: nothing."),
+    typer.Option("--neutral", metavar="TEXT", help="For pmi: the text in place of the prefix. Default: none."),
 ]
 TablesOption = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
 ]
 OnErrorOption = Annotated[
-    str, typer.Option("--on-error", help="With --on: stop at a text that cannot be scored, or reject it.")
+    str, typer.Option("--on-error", help="With --on: stop or reject, for a text that cannot be scored.")
 ]
 
 
@@ -103,7 +103,9 @@ def score(
     cpus: CpusOption = 1,
     gpus: GpusOption = 0.0,
     out: TablesOption = None,
-    resume: Annotated[bool, typer.Option("--resume", help="With --on: go on with files that have no table.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="With --on: continue with files that have no table yet.")
+    ] = False,
     on_error: OnErrorOption = "stop",
 ) -> None:
     """Score sentences: one row of output for each line of input, in order."""
@@ -112,18 +114,17 @@ def score(
     if where is not None:
         asked = Asked(model, device, trust_remote_code, allow_pickle, method, normalise, column or "text", batch_tokens)
         if unigrams is not None or prefix is not None or neutral:
-            told = "--unigrams, --prefix and --neutral are not for work on a cluster"
-            raise MethodError(told, hint="score without --on")
+            raise MethodError("--unigrams, --prefix and --neutral cannot be used with --on", hint="score without --on")
         stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
         return
     if out is not None or resume or on_error != "stop":
-        raise MethodError("-o, --resume and --on-error are for work on a cluster", hint="add --on, such as --on ray")
+        raise MethodError("-o, --resume and --on-error need --on", hint="add --on, such as --on ray")
     if len(files or []) > 1:
-        raise MethodError("one file is scored at a time", hint="give its name, or add --on ray -o DIR")
+        raise MethodError("several files need --on", hint="name one file, or add --on ray -o DIR")
     check_format(format, WRITERS)
     file = files[0] if files else "-"
     if prefix is not None and column is None:
-        raise MethodError("--prefix is for a table", hint="name the column of its sentences with --column")
+        raise MethodError("--prefix needs a table", hint="name the column of its sentences with --column")
     source = _source(file, column, prefix)
     lm = loaded(cache=cache, rehash=rehash)
     wanted = Wanted(method, normalise, unigrams, prefix is not None, neutral, format)
@@ -132,7 +133,7 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The scores that are asked for, and how they are written."""
+    """The requested scores and their output format."""
 
     method: str | None
     normalise: str
@@ -151,7 +152,7 @@ def _score(
     *,
     counted: bool,
 ) -> None:
-    """Write the scores of sentences, which are checked and counted first where they can be read twice."""
+    """Write the scores of sentences, after checking and counting them if they can be read twice."""
     from penchant.engine.continuation_scores import touching_cautions
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
@@ -168,32 +169,32 @@ def _score(
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(lm, cache=cache, batch_tokens=batch_tokens, progress=lambda done: advance(done, total))
-        told = Unseen(known)
-        scores = _valued(scorer, source, wanted, told)
+        unseen = Unseen(known)
+        scores = _valued(scorer, source, wanted, unseen)
         with to_stdout():
             WRITERS[wanted.format](scores)
-    say_notes([*scorer.notes(), *told.told()])
+    say_notes([*scorer.notes(), *unseen.told()])
     if wanted.prefixed:
         say_notes(touching_cautions(list(source()), "sentences"))
     scorer.close()
 
 
-def _valued(scorer: Scorer, source: Source, wanted: Wanted, told: Unseen) -> Iterator[Valued]:
-    """The scores of sentences, or of sentences given their prefixes, with their normalised values."""
+def _valued(scorer: Scorer, source: Source, wanted: Wanted, unseen: Unseen) -> Iterator[Valued]:
+    """Yield the scores of sentences, given their prefixes if there are any, with their normalised values."""
     from penchant.engine.normalisations import PREFIXED
     from penchant.engine.scorer import valued
 
     if not wanted.prefixed:
         scores = scorer.score(((text, place) for _, text, place in source()), wanted.method)
-        return valued(told.counted(scores), wanted.normalise, told.unigrams)
+        return valued(unseen.counted(scores), wanted.normalise, unseen.unigrams)
     without = None
     if wanted.normalise in PREFIXED:
         without = scorer.without(source(), wanted.method, neutral=wanted.neutral)
-    return valued(told.counted(scorer.given(source(), wanted.method)), wanted.normalise, told.unigrams, without)
+    return valued(unseen.counted(scorer.given(source(), wanted.method)), wanted.normalise, unseen.unigrams, without)
 
 
 class Unseen:
-    """Counts the tokens that the text of the unigrams does not have, and notes texts that are hardly meant as such."""
+    """A counter of tokens that the unigrams lack, and of texts that look like missing values."""
 
     def __init__(self, unigrams: Unigrams | None) -> None:
         self.unigrams = unigrams
@@ -201,7 +202,7 @@ class Unseen:
         self.missing: list[tuple[str, str]] = []
 
     def counted(self, scores: Iterable[SentenceScore]) -> Iterator[SentenceScore]:
-        """Yield the scores as they are."""
+        """Yield the scores unchanged, counting on the way."""
         for score in scores:
             self.texts += 1
             if missing_word(score.text):
@@ -212,7 +213,7 @@ class Unseen:
             yield score
 
     def told(self) -> Iterator[str]:
-        """Yield what a user is told of them."""
+        """Yield the notes for the user."""
         yield from missing_cautions(self.missing, "texts")
         if self.unseen:
             yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
@@ -221,7 +222,7 @@ class Unseen:
 def fill(
     model: ModelOption,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A sentence with [MASK] in place of the word.")],
-    k: Annotated[int, typer.Option("-k", min=1, max=FILLERS, help="How many fillers.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, max=FILLERS, help="Number of fillers.")] = 10,
     format: FormatOption = "table",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
@@ -236,7 +237,7 @@ def fill(
     check_format(format)
     if Path(text).suffix and is_file(Path(text)):
         hint = "give a sentence in quotes, with [MASK] in place of the word"
-        raise DataError("is the name of a file, and one sentence is filled", where=text, hint=hint)
+        raise DataError("is a file, but fill takes one sentence", where=text, hint=hint)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
 
@@ -261,7 +262,7 @@ def embed(
 
     check_format(format, VECTOR_WRITERS)
     if format != "jsonl" and sys.stdout.isatty():
-        raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
+        raise MethodError(f"{format} cannot be shown on a terminal", hint=f"redirect it: > vectors.{format}")
     _source(file, column)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, probabilities=False)
     texts = partial(sentences, file, column)
@@ -269,17 +270,19 @@ def embed(
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(lm, batch_tokens=batch_tokens, progress=lambda done: advance(done, total or 0))
-        read, kept = tee(texts())
+        read, labels = tee(texts())
         vectors = scorer.sentence_vectors(read, layers=(layer,), pooling=pooling)  # type: ignore[arg-type]  # checked there
         with to_stdout():
-            VECTOR_WRITERS[format]((text, vector[0]) for vector, (text, _) in zip(vectors, kept, strict=True))
+            VECTOR_WRITERS[format]((text, vector[0]) for vector, (text, _) in zip(vectors, labels, strict=True))
     say_notes(scorer.notes())
     scorer.close()
 
 
 def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
-    """What gives the prefixes, sentences and places, each time from the first on. A file that cannot be read costs no
-    loading of a model."""
+    """Return a function that iterates over (prefix, sentence, place) from the start.
+
+    Unreadable files raise DataError here, before a model is loaded.
+    """
     if file != "-":
         require_file(file)
     if prefix is not None:

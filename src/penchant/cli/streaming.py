@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command line says of the model and the scores."""
+    """The command line's options for the model and the scores."""
 
     model: str
     device: str | None
@@ -42,7 +42,7 @@ def stream(
     resume: bool,
     on_error: str,
 ) -> None:
-    """Score the files of some names. What is said of it goes to standard error."""
+    """Score the files of some names, and summarise the work on standard error."""
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import Pool
@@ -60,7 +60,7 @@ def stream(
     method = method_for(asked.method, model)
     check_normalise(asked.normalise, method)
     if asked.normalise in (*FREQUENCY, *PREFIXED):
-        raise MethodError(f"--normalise {asked.normalise} is not for work on a cluster", hint="score without --on")
+        raise MethodError(f"--normalise {asked.normalise} cannot be used with --on", hint="score without --on")
     recipe = Recipe(
         penchant=__version__,
         model=model.name,
@@ -71,25 +71,25 @@ def stream(
         column=asked.column,
         on_error=on_error,
     )
-    kept = {"trust_remote_code": asked.trust_remote_code, "allow_pickle": asked.allow_pickle}
-    meant = wanted(model, asked.model, device=asked.device, **kept)
-    with joined(place), closing(Pool(place, meant, say=note)) as pool:
-        made = Stream(files, recipe, out, pool, asked.batch_tokens, say).run(resume=resume)
-    before = f", {made.before} of them before" if made.before else ""
-    rejects = f" + {counted(made.rejects, 'rejects')}" if made.rejects or on_error == "reject" else ""
+    trust = {"trust_remote_code": asked.trust_remote_code, "allow_pickle": asked.allow_pickle}
+    source = wanted(model, asked.model, device=asked.device, **trust)
+    with joined(place), closing(Pool(place, source, say=note)) as pool:
+        total = Stream(files, recipe, out, pool, asked.batch_tokens, say).run(resume=resume)
+    before = f", {total.before} of them before" if total.before else ""
+    rejects = f" + {counted(total.rejects, 'rejects')}" if total.rejects or on_error == "reject" else ""
     say(
-        f"{counted(made.inputs, 'inputs')} = {counted(made.scores, 'scores')}{rejects}, in "
-        f"{counted(made.shards, 'shards')}{before}"
+        f"{counted(total.inputs, 'inputs')} = {counted(total.scores, 'scores')}{rejects}, in "
+        f"{counted(total.shards, 'shards')}{before}"
     )
     say(f"results: {out}")
 
 
 def _directory(out: Path | None, names: list[str]) -> Path:
     if out is None:
-        raise MethodError("--on writes a table for each file", hint="name a directory for them with -o")
+        raise MethodError("--on writes a table for each file", hint="name a directory for the tables with -o")
     if not names or "-" in names:
-        raise MethodError("--on reads files", hint="name files, directories, patterns or URLs")
+        raise MethodError("--on needs input files", hint="name files, directories, patterns or URLs")
     for name in names:
         if out.resolve().is_relative_to(Path(name).resolve()):
-            raise MethodError("lies in a directory that is read", where=str(out), hint="name another with -o")
+            raise MethodError("is inside an input directory", where=str(out), hint="name another with -o")
     return out

@@ -44,7 +44,7 @@ def run(
         typer.Option("--data", metavar="DIR", help="Directory to search first for data files. Repeatable."),
     ] = None,
     rerun: Annotated[
-        bool, typer.Option("--rerun", help="Continue, and measure again what has changed since: models, data, results.")
+        bool, typer.Option("--rerun", help="Continue, and repeat measurements whose models, data or results changed.")
     ] = False,
     probe: ProbesOption = None,
     limit: LimitOption = None,
@@ -61,8 +61,8 @@ def run(
     gpus: GpusOption = 0.0,
     full: FullOption = False,
 ) -> None:
-    """Run a study file."""
-    _told(f"{study}: starting")
+    """Run the study in a study file, and write its results and report."""
+    _status(f"{study}: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import study_file
 
@@ -87,8 +87,8 @@ def demo(
     ] = None,
     full: FullOption = False,
 ) -> None:
-    """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
-    _told("demo: starting")
+    """Run the bundled study: small models of Shakespeare's English and of ours. Offline, under a minute."""
+    _status("demo: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import DEMO
 
@@ -97,14 +97,14 @@ def demo(
     _run(DEMO, place, Run(base=[DEMO.parent, Path()]), full=full)
 
 
-def _told(text: str) -> None:
-    """Say what is being done, where somebody watches: at once, since loading what a study needs takes seconds."""
+def _status(text: str) -> None:
+    """Write a status line at once, if stderr is a terminal, since loading takes seconds."""
     if sys.stderr.isatty():
         say(text)
 
 
 def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> None:
-    """Run a study, print what was found and write its report. `changes` replace what the file says."""
+    """Run a study, print the findings and write the report. `changes` replace settings of the study file."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
@@ -113,12 +113,12 @@ def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> Non
 
     spec, probes = read_study(study, **changes)
     with bars() as bar:
-        how.say, how.warn, how.bars = _told, note, bar
+        how.say, how.warn, how.bars = _status, note, bar
         outcome = run_study(spec, probes, out, how)
     document = outcome.document()
     page = out / "report.html"
     try:
-        warnings = write_report(document, page)  # before a reader of the output, such as `head`, may stop reading
+        warnings = write_report(document, page)  # first, since a reader such as `head` may end the program below
     except OutputError:
         show(document, directory=out, full=full)
         raise
@@ -152,8 +152,7 @@ def list_(
     ] = None,
     format: Annotated[str, typer.Option("--format", help="table, or json: an object for each topic.")] = "table",
 ) -> None:
-    """List probes, kinds of models, kinds of data and public sets, scoring methods, grammars, or conventions of other
-    tools."""
+    """List probes, kinds of models, data, scoring methods, grammars, or conventions of other tools."""
     from penchant.study.catalogue import catalogue, records, topics
 
     check_format(format, ("table", "json"))

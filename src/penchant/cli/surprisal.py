@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from penchant.engine.word_surprisal import WordScore
 
 Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
-"""The number or name of a text, the text, the spans of its words, and the place that errors name."""
+"""The number or name of a text, the text, the spans of its words, and its place for errors."""
 PARTS = ("lines", "paragraphs", "file")
 
 
@@ -49,13 +49,13 @@ TextsOption = Annotated[
     str,
     typer.Option(
         "--texts",
-        help="What a text is in FILE: each of its lines, its paragraphs (between blank lines; the lines of one are "
-        "sentences in context), or the whole file.",
+        help="Unit of text in FILE: lines, paragraphs (separated by blank lines; their lines are sentences in "
+        "context), or the whole file.",
     ),
 ]
 WordsOption = Annotated[
     str | None,
-    typer.Option("--words", metavar="NAME", help="With --column: a column of the words, parted by spaces."),
+    typer.Option("--words", metavar="NAME", help="With --column: a column of the words, separated by spaces."),
 ]
 IdOption = Annotated[
     str | None, typer.Option("--id", metavar="NAME", help="With --column: a column that names the texts.")
@@ -90,17 +90,17 @@ def surprisal(
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
 ) -> None:
-    """Show the surprisal of every word, with correct word boundaries: one row a word."""
+    """Show the surprisal of every word, with correct word boundaries: one row per word."""
     check_format(format, WRITERS)
     if texts not in PARTS:
-        raise MethodError(f"--texts {texts}: there is no such part", hint=one_of(texts, PARTS))
+        raise MethodError(f"unknown unit of text '{texts}' for --texts", hint=one_of(texts, PARTS))
     if (words or id) and column is None:
-        raise MethodError("--words and --id are for a table", hint="name the column of its texts with --column")
+        raise MethodError("--words and --id need a table", hint="name the column of its texts with --column")
     source = _source(text, texts, column, words, id)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     from penchant.engine.scorer import Scorer
 
-    total = Scorer(lm).checked(_asked(source())) if text != "-" else 0
+    total = Scorer(lm).checked(_spans(source())) if text != "-" else 0
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(
@@ -119,42 +119,42 @@ def _write(
     bits: bool,
 ) -> None:
     unread = Unread()
-    asked, kept = tee(source())
-    scores = scorer.surprisals(_asked(asked), method, stride)
+    texts, labels = tee(source())
+    scores = scorer.surprisals(_spans(texts), method, stride)
     with to_stdout():
-        tables = _tables(((name, text) for name, text, _, _ in kept), unread.counted(scores), scorer, method, bits)
+        tables = _tables(((name, text) for name, text, _, _ in labels), unread.counted(scores), scorer, method, bits)
         WRITERS[format](tables)
     say_notes([*scorer.notes(), *unread.told(), *_how(scorer, method, bits)])
 
 
-def _asked(texts: Iterable[Named]) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
+def _spans(texts: Iterable[Named]) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
     return ((text, spans, place) for _, text, spans, place in texts)
 
 
 class Unread:
-    """Counts the words that have no surprisal."""
+    """A counter of words without a surprisal."""
 
     def __init__(self) -> None:
         self.words = self.without = 0
 
     def counted(self, scores: Iterable[list[WordScore]]) -> Iterator[list[WordScore]]:
-        """Yield the scores as they are."""
+        """Yield the scores unchanged, counting on the way."""
         for of_text in scores:
             self.words += len(of_text)
             self.without += sum(word.surprisal != word.surprisal for word in of_text)
             yield of_text
 
     def told(self) -> Iterator[str]:
-        """Yield what a user is told of them."""
+        """Yield the notes for the user."""
         if self.without:
             yield (
-                f"{of_all(self.without, self.words, 'words', 'have')} no surprisal: the first of a text where a model "
-                "has no beginning token, and words that share a token with another"
+                f"{of_all(self.without, self.words, 'words', 'have')} no surprisal: the first word of a text if the "
+                "model has no beginning token, and words that share a token with another"
             )
 
 
 def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
-    """The recipe of the numbers, and what was read in parts."""
+    """Yield notes on the computation of the numbers, and on texts read in parts."""
     from penchant.engine.scoring_methods import method_for
 
     lm, unit = scorer.model, "bits" if bits else "nats"
@@ -177,14 +177,17 @@ def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
 def _source(
     text: str, parts: str, column: str | None, words: str | None, id: str | None
 ) -> Callable[[], Iterator[Named]]:
-    """What gives the texts, each time from the first on. What cannot be read costs no loading of a model."""
+    """Return a function that iterates over the texts from the start.
+
+    Unreadable input raises an error here, before a model is loaded.
+    """
     from penchant.engine.word_surprisal import white_space_words
 
     if not text.strip():
         raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or name a file")
     if text != "-" and not exists(Path(text)) and len(text.split()) > 1:
         if column is not None:
-            raise MethodError("--column is for a table", hint="name a file")
+            raise MethodError("--column needs a table", hint="name a file")
         return lambda: iter([(1, text, white_space_words(text), "the text")])
     if text != "-":
         require_file(text)
@@ -258,7 +261,7 @@ def _write_parquet(tables: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
     if sys.stdout.isatty():
-        raise MethodError("parquet is not for a terminal", hint="redirect it: > words.parquet")
+        raise MethodError("parquet cannot be shown on a terminal", hint="redirect it: > words.parquet")
     pl.concat(tables).write_parquet(sys.stdout.buffer)
 
 

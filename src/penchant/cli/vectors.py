@@ -27,7 +27,7 @@ MinCount = Annotated[int | None, typer.Option(min=1, max=COUNT, help="Rarer word
 Epochs = Annotated[int | None, typer.Option(min=1, max=EPOCHS, help="Passes over the text. Default: 5, glove 25.")]
 XMax = Annotated[
     float | None,
-    typer.Option(min=0, max=COUNT, help="GloVe: the co-occurrence count from which weights are equal. Default: 100."),
+    typer.Option(min=0, max=COUNT, help="GloVe: the co-occurrence count above which weights are equal. Default: 100."),
 ]
 Seed = Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same vectors.")]
 Cased = Annotated[bool, typer.Option("--cased", help="Keep capital letters. Default: lower-case the text.")]
@@ -62,7 +62,7 @@ def train(
     data: FormsOf = None,
     workers: Workers = None,
 ) -> None:
-    """Train vectors on text, split into sentences and words as for extraction; write a card beside them."""
+    """Train vectors on text, split into sentences and words as by corpus extract, and write a card beside them."""
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.stimuli import read_stimuli
     from penchant.corpus.text_files import check_layout, find_texts

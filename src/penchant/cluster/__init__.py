@@ -1,1 +1,1 @@
-"""Many machines: the same work by workers on a Ray cluster, with the same numbers."""
+"""Work on many machines: workers on a Ray cluster compute the same numbers as one process."""

@@ -16,7 +16,7 @@ _NOTHING = np.empty(0, np.int64)
 
 
 class RayBackend:
-    """Runs batches on the workers of a pool, several at once."""
+    """A backend that runs batches on the workers of a pool, several at once."""
 
     def __init__(self, model: LanguageModel, pool: Pool) -> None:
         local = LocalBackend(model)
@@ -26,18 +26,18 @@ class RayBackend:
         self._spell = model.tokenizer.decode
 
     def submit(self, batch: Batch) -> None:
-        """Send a batch, without what only the driver needs of it."""
+        """Send a batch, without the parts that only the driver needs."""
         sent = replace(batch, inputs=(), want_input=_NOTHING, want_slot=_NOTHING)
         self._pool.submit(Job("run", (sent,), batch, lambda row: self._named(batch, row)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """A batch that a worker finished, and its answers. Raises ClusterError for one that no worker can do."""
+        """Return a finished batch and its answers. Raises ClusterError if no worker can do a batch."""
         job, values = self._pool.collect()
         return job.what, values
 
     def _named(self, batch: Batch, row: int | None) -> str:
-        """The texts of a batch, or of one of its rows: the first of them, and how many more."""
-        asked = batch.want_input if row is None else batch.want_input[batch.rows[batch.outputs] == row]
-        inputs = [batch.inputs[i] for i in dict.fromkeys(asked.tolist())]
+        """Return the first text of a batch or of one row, and the number of further texts, for messages."""
+        numbers = batch.want_input if row is None else batch.want_input[batch.rows[batch.outputs] == row]
+        inputs = [batch.inputs[i] for i in dict.fromkeys(numbers.tolist())]
         more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""
         return f"'{self._spell(inputs[0].ids)}'{more}"

@@ -1,6 +1,6 @@
-"""Joining a cluster, or starting Ray on this machine.
+"""Connections to a cluster, or to Ray on this machine.
 
-Ray is imported here only, inside functions: who does not ask for it need not have it.
+Ray is an optional dependency, imported only here and inside functions.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from penchant.errors import ClusterError, MethodError, first_line, missing_packa
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0
-"""Seconds that an address has to answer."""
-_HINT = "use ray (this machine), auto (the cluster that this machine is part of), HOST:PORT or ray://HOST:PORT"
+"""Seconds to wait for an address to answer."""
+_HINT = "use ray (this machine), auto (the cluster of this machine), HOST:PORT or ray://HOST:PORT"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where work is done: `on` is "ray" for this machine, "auto", HOST:PORT of a cluster's head or ray://HOST:PORT of
-    its client server; by how many `workers` (default: as many as there is room for), each with so many `cpus` and
-    `gpus`."""
+    """The place of the work: a cluster, and the number and resources of its workers.
+
+    `on` is "ray" for this machine, "auto", HOST:PORT of a cluster's head or ray://HOST:PORT of its client server. There
+    are `workers` (default: as many as fit), each with so many `cpus` and `gpus`.
+    """
 
     on: str
     workers: int | None = None
@@ -38,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine of the cluster: its address and what it offers."""
+    """A machine of the cluster: its address and resources."""
 
     id: str
     address: str
@@ -48,10 +50,10 @@ class Node:
 
 @contextmanager
 def joined(place: Place) -> Iterator[None]:
-    """Be part of the cluster, or have Ray run on this machine, until the end. Raises ClusterError or MethodError."""
+    """Join the cluster, or start Ray on this machine, for the block. Raises ClusterError or MethodError."""
     address = "local" if place.on == "ray" else place.on
     if place.on == "ray" or _host(place.on) in (LOOPBACK, "localhost"):
-        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # else a loopback address is replaced
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # keeps Ray from replacing a loopback address
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = imported()
     if place.on not in ("ray", "auto"):
@@ -77,7 +79,7 @@ def joined(place: Place) -> Iterator[None]:
 
 
 def imported() -> Any:
-    """Ray. Raises MethodError, which says what to install."""
+    """Return the module ray. Raises MethodError with a hint to install it."""
     try:
         import ray
     except ImportError as error:
@@ -86,7 +88,7 @@ def imported() -> Any:
 
 
 def nodes() -> list[Node]:
-    """The machines that are part of the cluster now."""
+    """Return the machines that are part of the cluster now."""
     alive = [node for node in imported().nodes() if node["Alive"]]
     return [
         Node(
@@ -100,7 +102,7 @@ def nodes() -> list[Node]:
 
 
 def room(place: Place) -> int:
-    """How many workers fit on the machines that there are."""
+    """Return the number of workers that fit on the current machines."""
     return sum(
         int(min([node.cpus // place.cpus, *([node.gpus // place.gpus] if place.gpus else [])])) for node in nodes()
     )
@@ -111,15 +113,15 @@ def _host(on: str) -> str:
 
 
 def _address(on: str) -> tuple[str, int]:
-    """Host and port. Raises ClusterError."""
+    """Return host and port. Raises ClusterError."""
     host, port = _host(on), on.rpartition(":")[2]
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        raise ClusterError("is no address of a cluster", where=f"--on {on}", hint=_HINT)
+        raise ClusterError("is not an address of a cluster", where=f"--on {on}", hint=_HINT)
     return host, int(port)
 
 
 def _answers(on: str) -> None:
-    """Raise ClusterError for an address at which nothing listens: Ray itself waits for it for a minute."""
+    """Raise ClusterError if nothing listens at the address; Ray itself would wait for a minute."""
     try:
         socket.create_connection(_address(on), timeout=PATIENCE).close()
     except OSError as error:

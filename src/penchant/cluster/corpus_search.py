@@ -1,4 +1,4 @@
-"""Extraction on a cluster: a worker searches a file at a time; what was found is given in the order of the files."""
+"""Search of text files on a cluster: one file per job; results come in the order of the files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
 
 _AHEAD = 4
-"""Files that may be found before their turn, for each that is searched: what they hold waits in memory."""
+"""Finished files that may wait in memory for their turn, per file in progress."""
 
 
 def searched_by(pool: Pool) -> ByFile:
-    """What searches files on the workers of a pool."""
+    """Return a function that searches files on the workers of a pool."""
 
     def by_file(search: Extraction, tasks: Iterator[FileTask]) -> Iterator[FileFound]:
         slots = DEEP * pool.size

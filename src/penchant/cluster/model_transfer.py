@@ -1,4 +1,4 @@
-"""What a worker needs to have the driver's model: its name, or its files."""
+"""Descriptions of the driver's model for workers: its name, or its files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def wanted(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> Wanted:
-    """How workers get a model that was loaded here by a name: a model of the hub at the commit that was loaded."""
+    """Return the description by which workers load a model that was loaded here from `spec`.
+
+    A model of the hub is described by the commit that was loaded.
+    """
     source = resolve(spec)
     local = source.local is not None and not spec.startswith("bundled:")
     return Wanted(
@@ -41,15 +44,15 @@ def wanted(
 
 
 def sent(wanted: Wanted) -> Wanted:
-    """The same model, its files put into the cluster's store once. Raises ClusterError for one that is too large."""
+    """Return the description with the model's files in the cluster's store. Raises ClusterError if too large."""
     place = Path(wanted.spec)
     files = sorted(set(model_files(place)))
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:
         raise ClusterError(
-            f"is not on every machine, and its {size / 1e9:.1f} GB are too many to send",
+            f"is not on every machine, and is too large to send ({size / 1e9:.1f} GB)",
             where=wanted.spec,
-            hint="put it at the same path on every machine, or on a hub that all reach",
+            hint="put it at the same path on every machine, or on a hub that all machines can reach",
         )
     ray = imported()
     return replace(wanted, shipped={str(file.relative_to(place.parent)): ray.put(file.read_bytes()) for file in files})

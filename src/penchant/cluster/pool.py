@@ -1,4 +1,4 @@
-"""Workers on a cluster: started where there is room, given jobs, and replaced where they die."""
+"""Workers on a cluster: started, given jobs, and replaced when they die."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from penchant.errors import ClusterError, first_line
 from penchant.plurals import counted
 
 DEEP = 2
-"""Jobs that a worker is given at once, so that the next is there when one is done."""
+"""Jobs assigned to a worker at once, so that the next is there when one is done."""
 MOST_DEATHS = 2
-"""Workers that one job may kill before it is given up."""
+"""Workers that one job may kill before the run is given up."""
 MOST_STARTS = 5
-"""Workers that may die one after another, as they start or without finishing a job, before all is given up."""
+"""Workers that may die in a row without finishing a job before the run is given up."""
 QUIET, AGAIN = 10.0, 60.0
-"""Seconds of waiting for a worker to start before that is said, and before it is said again."""
+"""Seconds of waiting for a worker to start before the first message, and between further messages."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Work for one worker: the name of its method and the arguments, and `what` it is about.
+    """Work for one worker: the method to call, its arguments, and `what` the job is about.
 
-    `name` tells that in words, for errors; it is given the row that does not fit into memory, or None for all.
+    `name` describes the job for errors; its argument is the row that does not fit into memory, or None for all.
     """
 
     call: str
@@ -40,7 +40,7 @@ class Job:
 
 @dataclass(slots=True)
 class Losses:
-    """What went wrong and was done again: jobs that were `retried`, because a worker died or a node was lost."""
+    """Counts of lost workers and nodes, and of jobs that were `retried` because of them."""
 
     retried: int = 0
     workers: int = 0
@@ -49,7 +49,7 @@ class Losses:
 
 @dataclass(slots=True, eq=False)
 class _Hand:
-    """A worker, as it is seen from here: until it is open, `about` is None."""
+    """The driver's view of a worker; `about` is None until the worker is open."""
 
     actor: Any
     opening: Any
@@ -58,17 +58,17 @@ class _Hand:
 
 
 class Pool:
-    """So many workers, each with the same model (or none).
+    """A fixed number of workers, each with the same model (or none).
 
-    `submit` takes a job, `collect` gives one that was finished, in any order. A worker that dies is replaced, and what
-    it had is done again elsewhere; `say` is called with what a user should know.
+    `submit` takes a job, `collect` returns a finished one, in any order. A worker that dies is replaced, and its jobs
+    are done again; `say` is called with messages for the user.
     """
 
     def __init__(self, place: Place, wanted: Wanted | None, *, say: Callable[[str], None] = lambda text: None) -> None:
         self._ray = imported()
         self._place, self._wanted, self._say = place, wanted, say
         self.tick: Callable[[], None] = lambda: None
-        """Called again and again while a job is waited for."""
+        """The function called at intervals while the pool waits for a job."""
         self.size = place.workers or max(1, room(place))
         self.losses = Losses()
         self.about: list[About] = []
@@ -79,16 +79,16 @@ class Pool:
         self._said = False
 
     def submit(self, job: Job) -> None:
-        """Take a job."""
+        """Queue a job."""
         self._queue.append(job)
 
     def again(self, job: Job) -> None:
-        """Do a job again whose result was lost."""
+        """Queue a job again, whose result was lost."""
         self.losses.retried += 1
         self._queue.appendleft(job)
 
     def collect(self) -> tuple[Job, Any]:
-        """A job that is done, and its result. Raises what the job raised, and ClusterError."""
+        """Return a finished job and its result. Raises the job's own errors, and ClusterError."""
         while True:
             self._assign()
             waited = {hand.opening: hand for hand in self._hands if hand.about is None}
@@ -105,7 +105,7 @@ class Pool:
                 return finished
 
     def ready(self) -> None:
-        """Wait until all workers are open, such as to measure what comes after."""
+        """Wait until all workers are open, for example before a measurement of time."""
         while waited := [hand for hand in self._hands if hand.about is None]:
             if self._ray.wait([waited[0].opening], timeout=1.0)[0]:
                 self._opened(waited[0])
@@ -114,7 +114,7 @@ class Pool:
 
     @property
     def alive(self) -> int:
-        """How many workers are open."""
+        """The number of open workers."""
         return sum(hand.about is not None for hand in self._hands)
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Pool:
         return _Hand(actor, actor.open.remote(self._wanted, versions(), self._place.cpus))
 
     def _assign(self) -> None:
-        """Give waiting jobs to the workers that have least."""
+        """Give waiting jobs to the workers with the fewest jobs."""
         while self._queue:
             free = [hand for hand in self._hands if hand.about is not None and len(hand.flying) < DEEP]
             if not free:
@@ -160,13 +160,13 @@ class Pool:
             raise ClusterError(
                 f"does not fit into a worker's memory: {error.reason}",
                 where=hand.flying[reference].name(error.row),
-                hint="use machines with more memory, or a smaller number format",
+                hint="use machines with more memory, or a smaller --dtype",
             ) from None
         self._fruitless = 0
         return hand.flying.pop(reference), value
 
     def _got(self, reference: Any) -> Any:
-        """The result of a call. Raises what it raised, and LostError where the worker is no more."""
+        """Return the result of a call. Raises the call's own errors, and LostError if the worker has died."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
@@ -178,14 +178,16 @@ class Pool:
             raise ClusterError(
                 "the cluster's object store is full",
                 where=self._place.on,
-                hint="give Ray more object store memory, or ask with smaller --batch-tokens",
+                hint="give Ray more object store memory, or use smaller --batch-tokens",
             ) from error
         except (errors.RayError, ConnectionError) as error:
             raise LostError(first_line(error)) from error
 
     def _replace(self, hand: _Hand, lost: LostError) -> None:
-        """Start another worker for one that is no more, and queue what that had again. Raises ClusterError for a job
-        that killed worker after worker."""
+        """Start another worker in place of a dead one, and queue its jobs again.
+
+        Raises ClusterError for a job that killed worker after worker.
+        """
         self._hands.remove(hand)
         self._ray.kill(hand.actor)
         gone = hand.about is not None and hand.about.node not in {node.id for node in nodes()}
@@ -196,19 +198,19 @@ class Pool:
         if jobs and not gone:
             jobs[0].deaths += 1  # a worker does its jobs in order
             if jobs[0].deaths >= MOST_DEATHS:
-                message = f"{MOST_DEATHS} workers died of it, the last: {lost}"
+                message = f"{MOST_DEATHS} workers died while working on this, the last: {lost}"
                 raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or leave it out")
         if self._fruitless > MOST_STARTS:
-            raise ClusterError(f"workers die again and again, the last: {lost}", where=self._place.on)
+            raise ClusterError(f"workers keep dying, the last: {lost}", where=self._place.on)
         self.losses.retried += len(jobs)
         self._queue.extendleft(reversed(jobs))
         where = f" on {hand.about.host}" if hand.about else ""
-        self._say(f"{'a node was lost' if gone else f'a worker{where} died'}; what it had is done again")
+        self._say(f"{'a node was lost' if gone else f'a worker{where} died'}; its jobs are done again")
         self._hands.append(self._started())
         self._waiting_since, self._said = time.monotonic(), False
 
     def _tell_waiting(self) -> None:
-        """Say that nothing is done because no worker could be started yet."""
+        """Report, now and then, that no worker could be started yet."""
         waited = time.monotonic() - self._waiting_since
         if self.alive or waited < (AGAIN if self._said else QUIET):
             return
@@ -218,10 +220,10 @@ class Pool:
         self._say(
             f"waiting for a worker to start: each needs {needs} on one machine; the cluster has "
             f"{counted(len(here), 'machines')} "
-            f"with {cpus:g} CPUs and {gpus:g} GPUs, which others may be using"
+            f"with {cpus:g} CPUs and {gpus:g} GPUs, some of which may be in use"
         )
         self._waiting_since, self._said = time.monotonic(), True
 
 
 class LostError(Exception):
-    """A worker is no more."""
+    """An error for a worker that has died."""

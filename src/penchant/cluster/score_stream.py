@@ -1,11 +1,11 @@
-"""Scores of any number of texts: shards go to the workers of a cluster, one table a shard comes back.
+"""Scores of any number of texts: shards go to the workers of a cluster, and one table per shard comes back.
 
-    DIR/stream.json                      what was asked, with what, and what became of it
-    DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the content that was read
-    DIR/<shard>-<sha256>.rejects.parquet what could not be scored of it, and why
+    DIR/stream.json                      the recipe of the scores, and a summary of the run
+    DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the hash of its content
+    DIR/<shard>-<sha256>.rejects.parquet the texts of it that could not be scored, with reasons
 
-A table is written whole or not at all, and after its rejects: what is there is finished. A stream that was stopped goes
-on with the shards whose content has no table.
+Tables are written atomically, scores after rejects, so that an existing table of scores marks a finished shard. A
+stopped stream continues with the shards whose content has no table.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ FILE = "stream.json"
 _TABLE = re.compile(r"(?P<name>.+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _TABLES = (".csv", ".tsv", ".xlsx", ".sav", ".dta")
 FIRST, NEXT = 10.0, 30.0
-"""Seconds before the first line of progress, and between any two."""
+"""Seconds before the first line of progress, and between further lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How texts are scored: what must be the same for a stream to go on."""
+    """The settings of the scores, which must be the same for a stream to continue."""
 
     penchant: str
     model: str
@@ -54,17 +54,17 @@ class Recipe:
 
 @dataclass(slots=True)
 class Summary:
-    """What became of the texts: every input has a score or is among the rejects."""
+    """Counts of the texts: every input has a score or is among the rejects."""
 
     shards: int = 0
     before: int = 0
-    """Shards that were finished before."""
+    """Shards that were finished in an earlier run."""
     inputs: int = 0
     scores: int = 0
     rejects: int = 0
 
     def add(self, counted: Counted) -> None:
-        """Add a shard. Raises ClusterError if a text of it is neither scored nor rejected."""
+        """Add a shard's counts. Raises ClusterError if some of its texts are neither scored nor rejected."""
         if counted.inputs != counted.scores + counted.rejects:
             raise ClusterError(f"a shard of {counted.inputs} texts came back with {counted.scores + counted.rejects}")
         self.shards += 1
@@ -75,7 +75,7 @@ class Summary:
 
 @dataclass(slots=True)
 class Stream:
-    """Shards that are scored into a directory."""
+    """A run that scores shards into a directory."""
 
     files: Sequence[TextFile]
     recipe: Recipe
@@ -88,12 +88,15 @@ class Stream:
     _due: float = field(default_factory=lambda: time.monotonic() + FIRST)
     _bytes: int = 0
     _scored: int = 0
-    """Texts that were scored since the beginning, and the bytes of their files: what was there before took no time."""
+    """Texts scored in this run and, below, the bytes of their files, without those of earlier runs."""
     _read: int = 0
 
     def run(self, *, resume: bool) -> Summary:
-        """Score the shards that are not finished. Raises StudyError where the directory holds something else, DataError
-        and ClusterError; what is finished then stays, and is not done again with `resume`."""
+        """Score the shards that are not finished.
+
+        Raises StudyError if the directory holds anything else, DataError and ClusterError. Finished shards stay, and
+        are skipped with `resume`.
+        """
         self.out.mkdir(parents=True, exist_ok=True)
         with holding(self.out):
             done = self._begin(resume=resume)
@@ -110,10 +113,10 @@ class Stream:
         return self.summary
 
     def _begin(self, *, resume: bool) -> dict[str, set[str]]:
-        """The contents, by the name of their shard, that have tables."""
+        """Return the hashes of the contents that have tables, by the name of their shard."""
         path = self.out / FILE
         if occupied(path) and not resume:
-            hint = "go on with --resume, or name another directory"
+            hint = "continue with --resume, or name another directory"
             raise StudyError("already holds scores", where=str(self.out), hint=hint)
         if not occupied(path):
             if any(self.out.iterdir()):
@@ -125,16 +128,16 @@ class Stream:
             raise StudyError("is not the record of a stream", where=str(path), hint="name another directory") from error
         for key, value in asdict(self.recipe).items():
             if before.get(key) != value:
-                told = f"its {key} was {before.get(key)} and is now {value}"
-                raise StudyError(f"holds other scores ({told})", where=str(self.out), hint="name another directory")
-        found: dict[str, set[str]] = {}
+                change = f"their {key} was {before.get(key)} and is now {value}"
+                raise StudyError(f"holds other scores ({change})", where=str(self.out), hint="name another directory")
+        done: dict[str, set[str]] = {}
         for file in self.out.iterdir():
             if (match := _TABLE.fullmatch(file.name)) and not match["name"].endswith(".rejects"):
-                found.setdefault(match["name"], set()).add(match["hash"])
-        return found
+                done.setdefault(match["name"], set()).add(match["hash"])
+        return done
 
     def _jobs(self, done: dict[str, set[str]]) -> Iterator[Job | None]:
-        """What is to be done, the names of shards made fit for files; then None."""
+        """Yield the jobs to do, with names of shards valid for files; then None."""
         taken: list[str] = []
         for file in self.files:
             name = distinct(file.name, taken)
@@ -151,7 +154,7 @@ class Stream:
         yield None
 
     def _collect(self) -> int:
-        """Take a finished shard and write its tables; 0 if that has to be done again."""
+        """Take a finished shard and write its tables; return 0 if the shard must be scored again, else 1."""
         job, (counted, scores, rejects) = self.pool.collect()
         name, shard = job.what
         table = self.out / f"{name}-{counted.sha256}.parquet"
@@ -160,10 +163,10 @@ class Stream:
                 if rejects:
                     _receive(rejects, table.with_suffix(".rejects.parquet"))
                 _receive(scores, table)
-            except imported().exceptions.RayError:  # its worker died before all of it was here
+            except imported().exceptions.RayError:  # the worker died during the transfer
                 self.pool.again(job)
                 return 0
-            for old in shard.done:  # of another content of this shard
+            for old in shard.done:  # tables of earlier contents of this shard
                 for ending in (".parquet", ".rejects.parquet"):
                     (self.out / f"{name}-{old}{ending}").unlink(missing_ok=True)
         else:
@@ -177,7 +180,7 @@ class Stream:
         return 1
 
     def _tell(self) -> None:
-        """Say how far it is, now and then."""
+        """Report progress, now and then."""
         now = time.monotonic()
         if now < self._due:
             return
@@ -206,23 +209,23 @@ def _receive(parts: Sequence[Any], path: Path) -> None:
 
 
 def _counted(table: Path) -> Counted:
-    """What a finished table says of its shard. Raises DataError."""
+    """Return the counts recorded in a finished table. Raises DataError."""
     with suppress(OSError, pl.exceptions.PolarsError, KeyError, ValueError):
         says = json.loads(pl.read_parquet_metadata(table)[METADATA])
         inputs, rejects = int(says["inputs"]), int(says["rejects"])
         return Counted(says["sha256"], inputs, inputs - rejects, rejects)
-    raise DataError("is no table of scores", where=str(table), hint="delete it; it is made again with --resume")
+    raise DataError("is not a table of scores", where=str(table), hint="delete it, and run again with --resume")
 
 
 def refuse_tables(files: Sequence[TextFile]) -> None:
-    """Raise DataError for a table whose lines would be taken for sentences."""
+    """Raise DataError for a table whose lines would be mistaken for sentences."""
     for file in files:
         if plain_ending(file.name) in _TABLES:
-            raise DataError("is no text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
+            raise DataError("is not text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
 
 
 def check_on_error(how: str) -> str:
-    """The name of what is done with a text that cannot be scored. Raises MethodError."""
+    """Return the name of a treatment of texts that cannot be scored. Raises MethodError for an unknown one."""
     if how not in ("stop", "reject"):
         raise MethodError(f"unknown --on-error '{how}'", hint="use stop or reject")
     return how

@@ -1,4 +1,4 @@
-"""The texts of one shard, scored: what a worker of a stream does."""
+"""Scoring of one shard by a worker."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from penchant.engine.scorer import Scorer, scores_frame, valued
 from penchant.errors import DataError
 
 CHUNK = 1 << 13
-"""Texts that are scored together; their table is kept on disk, so that memory does not grow with a shard."""
+"""Texts scored together; their tables are kept on disk, so that memory does not grow with a shard."""
 METADATA = "penchant.shard"
-"""The key of what a table of scores says of itself."""
+"""The key of a shard's counts in the metadata of its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A file of texts and how they are scored. `done` are hashes of contents whose scores are there already; with
-    `reject`, a text that cannot be scored is left out and listed."""
+    """A file of texts and the settings of their scores.
+
+    `done` are hashes of contents that are already scored; with `reject`, texts that cannot be scored are listed
+    instead.
+    """
 
     file: TextFile
     column: str
@@ -37,7 +40,7 @@ class Shard:
 
 @dataclass(slots=True)
 class Counted:
-    """How many texts a shard has, and what became of them; `sha256` is the hash of the file as it is stored."""
+    """The numbers of texts in a shard, scored and rejected; `sha256` is the hash of the file as stored."""
 
     sha256: str
     inputs: int = 0
@@ -47,7 +50,7 @@ class Counted:
 
 @dataclass(slots=True)
 class Scored:
-    """What was made of a shard: counts, and tables of `scores` and `rejects` as files; none where all was there."""
+    """The counts of a shard, and its tables of `scores` and `rejects` as files; none if it was already scored."""
 
     counted: Counted
     scores: Path | None = None
@@ -56,20 +59,20 @@ class Scored:
 
 @dataclass(slots=True)
 class _Found:
-    """Tables in parts on disk, of scores and of rejects."""
+    """Tables of scores and of rejects in parts on disk."""
 
     folder: Path
     parts: dict[str, list[Path]] = field(default_factory=lambda: {"scores": [], "rejects": []})
 
     def add(self, kind: str, table: pl.DataFrame) -> int:
-        """Write a part, if it has rows; return how many."""
+        """Write a part, if it has rows, and return their number."""
         if len(table):
             self.parts[kind].append(self.folder / f"{kind}-{len(self.parts[kind]):06}.parquet")
             table.write_parquet(self.parts[kind][-1], compression="lz4")
         return len(table)
 
     def whole(self, kind: str, schema: dict[str, pl.DataType], metadata: dict[str, str]) -> Path:
-        """One table of all parts."""
+        """Merge the parts into one table and return its path."""
         target = self.folder / f"{kind}.parquet"
         parts = self.parts[kind]
         table = pl.scan_parquet(parts, glob=False) if parts else pl.LazyFrame(schema=schema)
@@ -81,11 +84,11 @@ REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 
 
 def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
-    """Score the texts of a shard in order; the tables are written into `folder`.
+    """Score the texts of a shard in order, and write the tables into `folder`.
 
-    The columns of scores are record (the number of the line or row), text, score, tokens and token_logprobs; of
-    rejects record, reason and text. Raises DataError for a file that cannot be read and, unless such texts are to be
-    rejected, for the first text that cannot be scored.
+    The columns of scores are record (the number of the line or row), text, score, tokens and token_logprobs; those of
+    rejects are record, reason and text. Raises DataError for a file that cannot be read and, unless `shard.reject`, for
+    the first text that cannot be scored.
     """
     if shard.done and (known := _hash(shard.file)) in shard.done:
         return Scored(Counted(known))
@@ -97,7 +100,7 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
         good, bad = _sound(scorer, part, shard)
         if bad and not shard.reject:
             raise DataError(
-                bad[0][1], where=_place(shard, bad[0][0]), hint="mend it, or leave it out with --on-error reject"
+                bad[0][1], where=_place(shard, bad[0][0]), hint="correct it, or skip it with --on-error reject"
             )
         pairs = [(text, _place(shard, number)) for number, text in good]
         table = scores_frame(valued(scorer.score(pairs, shard.method), shard.normalise))
@@ -105,7 +108,7 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
         counted.scores += found.add("scores", table.insert_column(0, numbers))
         counted.rejects += found.add("rejects", pl.DataFrame(bad, schema=REJECTS, orient="row"))
     if not counted.inputs:
-        raise DataError("holds no texts", where=shard.file.place)
+        raise DataError("contains no texts", where=shard.file.place)
     counted.sha256 = reader.sha256
     says = {"name": shard.file.name, "sha256": counted.sha256, "inputs": counted.inputs, "rejects": counted.rejects}
     metadata = {METADATA: json.dumps(says)}
@@ -119,12 +122,12 @@ Reject = tuple[int, str, str]
 
 
 def texts(block: Block, kind: Kind, column: str) -> Iterator[Record]:
-    """The number and the text of each record of a block, exactly as it is; None for one that is no text."""
+    """Yield the number and the unchanged text of each record of a block; None in place of invalid text."""
     if not isinstance(block.data, bytes):
         yield from enumerate(block.data, block.first)
         return
     lines = block.data.split(b"\n")
-    if not lines[-1]:  # after the last line ending
+    if not lines[-1]:  # the empty rest after the last line ending
         lines.pop()
     for number, line in enumerate(lines, block.first):
         if kind == "text":
@@ -150,7 +153,7 @@ def _value(line: bytes, column: str) -> str | None:
 
 
 def _sound(scorer: Scorer, records: list[Record], shard: Shard) -> tuple[list[tuple[int, str]], list[Reject]]:
-    """The records that can be scored, and the others with the reason."""
+    """Return the records that can be scored, and the others with the reasons."""
     missing = "is not UTF-8" if shard.file.kind == "text" else f"has no text called '{shard.column}'"
     good = [(number, text) for number, text in records if text is not None]
     bad: list[Reject] = [(number, missing, "") for number, text in records if text is None]

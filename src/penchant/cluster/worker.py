@@ -1,4 +1,4 @@
-"""A worker: one process somewhere on the cluster, with a model of its own."""
+"""A worker: one process on the cluster, with its own copy of the model."""
 
 from __future__ import annotations
 
@@ -29,20 +29,23 @@ from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.text_io import exists
 
 _DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
-"""Packages whose version must be the driver's: they decide the numbers, or what is sent between processes."""
+"""Packages whose versions must equal the driver's, since numbers or transferred data depend on them."""
 
 
 def versions() -> dict[str, str]:
-    """What is installed here of what must be the same everywhere."""
-    found = {name: importlib.metadata.version(name) for name in _DECISIVE}
-    return {"penchant": __version__, "python": ".".join(platform.python_version_tuple()[:2]), **found}
+    """Return the installed versions that must be the same everywhere."""
+    packages = {name: importlib.metadata.version(name) for name in _DECISIVE}
+    return {"penchant": __version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The model that a worker is to have: its name, whether it stands for `local` files, how it is loaded, the
-    `fingerprint` that it must prove, the files of a model that only the driver has, as references to the cluster's
-    store by their paths, and whether it may take `shortcuts`."""
+    """The model that a worker must load.
+
+    `local` is true for a name that stands for files, `fingerprint` must match that of the loaded model, `shipped` are
+    references to the files in the cluster's store by path, for a model that only the driver has, and `shortcuts` says
+    whether these may be used.
+    """
 
     spec: str
     local: bool
@@ -57,7 +60,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Where a worker is, and on what it computes."""
+    """The node, host, process and device of a worker."""
 
     node: str
     host: str
@@ -78,27 +81,27 @@ class TooLargeError(Exception):
 
 
 class AbsentError(Exception):
-    """The files of a model that are meant are not on this machine."""
+    """The model's files are not on this machine."""
 
 
 class Worker:
-    """What runs on the cluster. Nothing is done until `open`: what goes wrong is told, and is no dead process."""
+    """The remote side of the pool; work begins in `open`, so that failures arrive as errors, not as a dead process."""
 
     def __init__(self) -> None:
         self._files: tempfile.TemporaryDirectory[str] | None = None
 
     def open(self, wanted: Wanted | None, expected: Mapping[str, str], threads: int) -> About:
-        """Load the model. Raises ClusterError if anything here is not what the driver has, and ModelError."""
+        """Load the model. Raises ModelError, and ClusterError if versions or model differ from the driver's."""
         ray = imported()
         host = ray.util.get_node_ip_address()
         here = versions()
         other = next((name for name in expected if here.get(name) != expected[name]), None)
         if other is not None:
-            message = f"has {other} {here.get(other)}, and the process that asks has {expected[other]}"
+            message = f"has {other} {here.get(other)}, but this process has {expected[other]}"
             raise ClusterError(message, where=f"node {host}", hint="install the same versions everywhere")
         device = "none"
         if wanted is not None:
-            import torch  # takes seconds and memory, and what searches texts needs none
+            import torch  # slow to import, and not needed to search texts
 
             torch.set_num_threads(threads)
             os.environ[shortcuts.PLAIN] = "" if wanted.shortcuts else "1"
@@ -108,19 +111,21 @@ class Worker:
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """The answers of a batch, which is halved as often as it takes to fit into memory. Raises TooLargeError."""
+        """Return the answers of a batch, halved until its parts fit into memory. Raises TooLargeError."""
         return self._backend.run(batch)
 
     def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[Counted, list[Any], list[Any]]:
-        """Score a shard. Its counts, and the tables of scores and of rejects in parts, as references to the cluster's
-        store; none where the scores were there before."""
+        """Score a shard; return its counts and the tables of scores and of rejects.
+
+        Tables are lists of references to the cluster's store; empty if the shard was already scored.
+        """
         scorer = Scorer(self.model, batch_tokens=batch_tokens, backend=self._backend)
         with tempfile.TemporaryDirectory(prefix="penchant-") as folder:
             found = scored(scorer, shard, Path(folder))
             return found.counted, _put(found.scores), _put(found.rejects)
 
     def search(self, search: Extraction, task: FileTask) -> FileFound:
-        """The occurrences in a file of text. Raises DataError."""
+        """Return the occurrences in a text file. Raises DataError."""
         return found_in(search, task)
 
     def _loaded(self, wanted: Wanted, host: str) -> LanguageModel:
@@ -143,13 +148,13 @@ class Worker:
             raise ClusterError(
                 f"has another model of that name: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
                 where=f"{wanted.spec} on node {host}",
-                hint="put the same files there, or name a path that only this machine has",
+                hint="put the same files there, or use a path that exists on this machine only",
             )
         return model
 
     @staticmethod
     def _here(wanted: Wanted) -> bool:
-        """Whether the model's files are on this machine, too."""
+        """True if this machine has the same files of the model."""
         try:
             return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
         except ModelError:
@@ -166,10 +171,10 @@ class Worker:
 
 
 class Halving(LocalBackend):
-    """Halves a batch as often as it takes to fit into memory. Raises TooLargeError for a row that does not."""
+    """A backend that halves a batch until it fits into memory. Raises TooLargeError for a row that does not."""
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """The answers of a batch, or of its parts one after the other."""
+        """Return the answers of a batch, computed in parts if need be."""
         return self._in_parts(batch, 0)
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
@@ -187,7 +192,7 @@ class Halving(LocalBackend):
 
 
 def _put(file: Path | None) -> list[Any]:
-    """The bytes of a file in the cluster's store, in parts."""
+    """Put the bytes of a file into the cluster's store, in parts, and return the references."""
     if file is None:
         return []
     with file.open("rb") as stream:
@@ -195,7 +200,7 @@ def _put(file: Path | None) -> list[Any]:
 
 
 def _of_memory(error: Exception) -> bool:
-    """Whether torch or Python ran out of memory; on a CPU torch raises a plain RuntimeError."""
+    """True if torch or Python ran out of memory; on a CPU torch raises a plain RuntimeError."""
     import torch
 
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
@@ -204,7 +209,7 @@ def _of_memory(error: Exception) -> bool:
 
 
 def _freed(backend: LocalBackend) -> None:
-    """Give memory back that a failed pass holds on a GPU."""
+    """Release the GPU memory that a failed pass still holds."""
     import torch
 
     if backend.network.device.type == "cuda":

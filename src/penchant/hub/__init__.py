@@ -1,1 +1,1 @@
-"""What models and data of the Hugging Face hub have in common: one commit, checked files, and errors in one line."""
+"""Access to models and data sets on the Hugging Face hub: pinned commits, checked files, and one-line errors."""

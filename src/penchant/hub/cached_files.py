@@ -1,6 +1,6 @@
-"""Files of the hub in its local cache: which commit a name stands for, and whether a file is what the hub has.
+"""Hub files in the local cache: the commit behind a name, and checks of files against the hub's hashes.
 
-`huggingface_hub` compares sizes only, so files are compared here with the hashes that the hub states.
+`huggingface_hub` compares sizes only.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from penchant.hub.errors import is_transient
 
 RepoType = Literal["model", "dataset"]
 COMMIT = re.compile("[0-9a-f]{40}")
-"""A commit."""
+"""A full commit hash."""
 _SHORT_COMMIT = re.compile("[0-9a-f]{7,39}")
 _SHA256_LENGTH = 64
 _MOST_RESTARTS = 3
-"""A download that starts from the beginning more often than this is given up."""
+"""The most restarts of a download before it is given up."""
 
 
 def storage(name: str, repo_type: RepoType) -> Path:
-    """The folder of a repository in the local cache."""
+    """Return the folder of a repository in the local cache."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -33,9 +33,9 @@ def storage(name: str, repo_type: RepoType) -> Path:
 
 
 def twice(call: Callable[[], Any]) -> Any:
-    """What a call gives, tried a second time after a failure of the server. `huggingface_hub` would try for minutes.
+    """Return the result of a call, tried again once after a server error; `huggingface_hub` would retry for minutes.
 
-    Raises what `huggingface_hub` raises.
+    Raises the errors of `huggingface_hub`.
     """
     try:
         return call()
@@ -47,7 +47,7 @@ def twice(call: Callable[[], Any]) -> Any:
 
 
 def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model") -> Any:
-    """A file's metadata. Raises what `huggingface_hub` raises."""
+    """Return a file's metadata. Raises the errors of `huggingface_hub`."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(name, file, revision=revision, repo_type=repo_type)
@@ -55,7 +55,7 @@ def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model
 
 
 def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model") -> str | None:
-    """The commit in the local cache that begins with these digits, if there is exactly one; else the revision."""
+    """Return the only commit in the local cache that begins with these digits, else the revision."""
     if not _SHORT_COMMIT.fullmatch(revision or ""):
         return revision
     commits = [path.name for path in (storage(name, repo_type) / "snapshots").glob(f"{revision}*")]
@@ -63,7 +63,7 @@ def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model"
 
 
 def giving_up() -> Any:
-    """A progress bar, never shown, that ends a download which a server cuts and starts anew again and again."""
+    """Return a progress bar, never shown, that ends a download which keeps restarting."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class GivingUp(tqdm):  # type: ignore[type-arg,unused-ignore]
@@ -72,14 +72,14 @@ def giving_up() -> Any:
         def update(self, n: float | None = 1) -> Any:
             self.restarts += (n or 0) < 0
             if self.restarts > _MOST_RESTARTS:
-                raise ConnectionError("the server cuts it and starts from the beginning")
+                raise ConnectionError("the server keeps cutting the download and restarting it")
             return super().update(n)
 
     return GivingUp
 
 
 def cached_digest(path: Path) -> str:
-    """Return the hash that the local cache names a file by; "" where the file is no link into the cache's own blobs."""
+    """Return the hash by which the local cache names a file; "" if the file is not a link to a blob of the cache."""
     blobs = [folder.parent / "blobs" for folder in path.parents if folder.name == "snapshots"]
     target = path.resolve()
     return target.name if path.is_symlink() and blobs and target.parent == blobs[0].resolve() else ""
@@ -110,12 +110,12 @@ def verify(
         blob.unlink()
         path.unlink(missing_ok=True)
         raise what(
-            f"{path.name} arrived damaged: its hash is not the one that the hub states",
+            f"{path.name} arrived damaged: its hash differs from the hub's",
             where=given,
-            hint="run again to fetch it anew",
+            hint="run again to download it again",
         )
     raise what(
-        f"{path.name} in the local hub cache is not what the hub has: its hash differs",
+        f"{path.name} in the local hub cache is not the hub's file: its hash differs",
         where=given,
         hint=f"delete {blob} and run again",
     )

@@ -1,4 +1,4 @@
-"""Data sets on the hub: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache."""
+"""Hub data sets: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ from penchant.hub.errors import DATA_SET, explained, is_unreachable
 from penchant.text_io import read_text
 
 FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
-"""How data of the hub are named; @REVISION may be left out."""
+"""The form of names of hub data; @REVISION may be omitted."""
 _NAME = re.compile(r"hf:/{1,2}(datasets/)?(.*)", re.DOTALL)
-"""One slash is left of two where a name has been made a Path."""
+"""One slash of two is lost when a name becomes a Path."""
 _WILD = re.compile(r"[*?\[]")
 _LISTS = "penchant"
-"""The folder in that of a repository in the local cache that keeps which files a directory of a commit has."""
+"""The folder, in a repository's local cache, of the lists of files by commit."""
 _commits: dict[str, str] = {}
-"""The commit of each OWNER/NAME@REVISION that was asked for."""
+"""The commit of each OWNER/NAME@REVISION that was requested."""
 
 
 def is_hub(name: str | Path) -> bool:
-    """Whether a name is one of the hub."""
+    """True if a name has the form of hub data."""
     return _NAME.fullmatch(str(name)) is not None
 
 
 @contextmanager
 def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Within the block, revisions are the commits that are `known`, by OWNER/NAME@REVISION. Gives those together with
-    the ones that are asked for."""
+    """Use the `known` commits for revisions within the block, by OWNER/NAME@REVISION.
+
+    Yields a mapping of these, to which the commits of other requested revisions are added.
+    """
     global _commits
     before, _commits = _commits, dict(known)
     try:
@@ -48,7 +50,7 @@ def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def address(path: str | Path) -> str:
-    """The address on the hub, with the commit, of a file or directory in the local cache; "" for any other."""
+    """Return the hub address, with the commit, of a file or directory in the local cache; "" for any other path."""
     match = HUB_DATA.fullmatch(str(path))
     if match is None:
         return ""
@@ -57,14 +59,14 @@ def address(path: str | Path) -> str:
 
 
 def repositories(paths: Iterable[str | Path]) -> list[str]:
-    """The data sets, as OWNER/NAME@COMMIT, that some of the paths are of; each once."""
+    """Return the data sets that the paths belong to, as OWNER/NAME@COMMIT, each once."""
     found = (HubData.of(named) for named in map(address, paths) if named)
     return list(dict.fromkeys(f"{data.name}@{data.revision}" for data in found))
 
 
 @dataclass(frozen=True, slots=True)
 class HubData:
-    """What a name says: the repository, a revision or "", and the path in it, which may be a pattern."""
+    """The parts of a name: the repository, a revision or "", and the path in it, which may be a pattern."""
 
     given: str
     name: str
@@ -73,7 +75,7 @@ class HubData:
 
     @classmethod
     def of(cls, given: str | Path) -> HubData:
-        """Raises DataError for a name in another form, or that no repository can have."""
+        """Parse a name. Raises DataError for another form, or an impossible repository."""
         from huggingface_hub.errors import HFValidationError
         from huggingface_hub.utils._validators import validate_repo_id
 
@@ -83,7 +85,7 @@ class HubData:
         name, at, revision = name.partition("@")
         parts = path.rstrip("/").split("/") if path else []
         if not owner or not name or (at and not revision) or any(part in ("", ".", "..") for part in parts):
-            raise DataError("is no name of data on the hub", where=_shown(given), hint=f"the form is {FORM}")
+            raise DataError("is not a name of data on the hub", where=_shown(given), hint=f"write {FORM}")
         try:
             validate_repo_id(f"{owner}/{name}")
         except HFValidationError as error:
@@ -91,8 +93,10 @@ class HubData:
         return cls(_shown(given), f"{owner}/{name}", unquote(revision), "/".join(parts))
 
     def commit(self) -> str:
-        """The commit that the revision stands for: as it is known, as the hub says, or as the local cache does where
-        the hub cannot be reached. Raises DataError."""
+        """Return the commit of the revision. Raises DataError.
+
+        A pinned commit comes first, then the hub's answer; the local cache is used if the hub cannot be reached.
+        """
         if COMMIT.fullmatch(self.revision):
             return self.revision
         key = f"{self.name}@{self.revision or 'main'}"
@@ -109,38 +113,41 @@ class HubData:
             info = twice(lambda: HfApi().dataset_info(self.name, revision=revision, timeout=wait, expand=["sha"]))
         except Exception as error:
             reference = home / "refs" / revision
-            found = reference.read_text("utf-8").strip() if reference.is_file() else None
-            found = found or cached_commit(self.name, revision, "dataset")
-            if is_unreachable(error) and found and COMMIT.fullmatch(found):
-                return found
+            cached = reference.read_text("utf-8").strip() if reference.is_file() else None
+            cached = cached or cached_commit(self.name, revision, "dataset")
+            if is_unreachable(error) and cached and COMMIT.fullmatch(cached):
+                return cached
             raise explained(error, self.given, self.name, revision, wanted=DATA_SET) from error
         commit = str(info.sha)
         if revision != commit and not commit.startswith(revision):
-            write_text(commit, home / "refs" / revision)  # where huggingface_hub keeps it, too
+            write_text(commit, home / "refs" / revision)  # as huggingface_hub does
         return commit
 
 
 def _shown(given: str | Path) -> str:
-    """A name as it was given, before it was a Path."""
+    """Return a name as typed, with both slashes, even if it became a Path."""
     return re.sub(r"\Ahf:/+", "hf://", str(given))
 
 
 def pinned_url(name: str) -> str:
-    """The same name with the commit that its revision stands for. Raises DataError."""
+    """Return the name with its revision replaced by the commit. Raises DataError."""
     data = HubData.of(name)
     return f"hf://datasets/{data.name}@{data.commit()}/{data.path}".rstrip("/")
 
 
 def fetched(name: str | Path) -> list[Path]:
-    """The file of a name in the local cache, or the files that a pattern matches, sorted; of a directory its place
-    there, with all files directly inside it. What is not there is fetched. Raises DataError."""
+    """Download what is missing, and return the paths in the local cache. Raises DataError.
+
+    For a pattern these are the matching files, sorted; for a directory, the directory with all files directly inside
+    it.
+    """
     data = HubData.of(name)
     return _Fetching(data, data.commit()).places()
 
 
 @dataclass(frozen=True, slots=True)
 class _Fetching:
-    """A name while its files are fetched, and its commit."""
+    """The download of a name at one commit."""
 
     data: HubData
     commit: str
@@ -151,6 +158,7 @@ class _Fetching:
         return storage(self.data.name, "dataset") / "snapshots" / self.commit
 
     def places(self) -> list[Path]:
+        """Return the paths in the local cache, downloading what is missing. Raises DataError."""
         path = self.data.path
         if _WILD.search(path):
             files = [file for file in self._listed() if _matches(file.split("/"), path.split("/"))]
@@ -163,11 +171,11 @@ class _Fetching:
             files = self._inside(path)
         if not files:
             self._absent()
-        found = [self._file(file) for file in files]
-        return found if _WILD.search(path) else [self.folder / path]
+        paths = [self._file(file) for file in files]
+        return paths if _WILD.search(path) else [self.folder / path]
 
     def _inside(self, path: str) -> list[str]:
-        """The files directly inside a directory."""
+        """Return the files directly inside a directory."""
         prefix = f"{path}/" if path else ""
         return [file for file in self._listed() if file.startswith(prefix) and "/" not in file[len(prefix) :]]
 
@@ -175,8 +183,10 @@ class _Fetching:
         return any(file.startswith(f"{path}/") for file in self._remembered())
 
     def _file(self, file: str) -> Path:
-        """A file of the commit, fetched if it is not there, and compared with its hash. Raises _AbsentError if the
-        commit has none, DataError."""
+        """Return a file of the commit, downloaded if missing, and checked against its hash.
+
+        Raises DataError, and _AbsentError if the commit has no such file.
+        """
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
 
@@ -198,14 +208,14 @@ class _Fetching:
         return storage(self.data.name, "dataset") / _LISTS / f"{self.commit}.json"
 
     def _remembered(self) -> list[str]:
-        """The files of the commit as they were listed before; none where they were not."""
+        """Return the remembered list of files of the commit; empty if there is none."""
         try:
             return list(json.loads(read_text(self._memory)))
         except (DataError, ValueError, TypeError):
             return []
 
     def _listed(self) -> list[str]:
-        """The files of the commit, sorted, without hidden ones. Raises DataError."""
+        """Return the files of the commit, sorted, without hidden ones. Raises DataError."""
         from huggingface_hub import HfApi, constants
 
         known, wait = self._remembered(), constants.HF_HUB_ETAG_TIMEOUT
@@ -221,30 +231,30 @@ class _Fetching:
         return listed
 
     def _absent(self) -> NoReturn:
-        """Raise the error for a path that the commit does not have, with those that are near."""
+        """Raise the error for a path that is not in the commit, suggesting similar ones."""
         path, there = self.data.path, self._listed()
         short = {file.rpartition("/")[2]: file for file in reversed(there)}
         near = difflib.get_close_matches(path, there, 3, 0.6)
         near += [short[name] for name in difflib.get_close_matches(path.rpartition("/")[2], short, 3, 0.6)]
         near = list(dict.fromkeys(near))[:3]
         hint = f"did you mean {', '.join(near)}?" if near else DATA_SET.hint
-        told = "matches no file of" if _WILD.search(path) else "is no file and no directory of"
-        what = f"'{path}' {told}" if path else "there are no files in"
+        problem = "matches no file of" if _WILD.search(path) else "is not a file or directory of"
+        what = f"'{path}' {problem}" if path else "there are no files in"
         raise DataError(f"{what} {self.data.name} at {self.commit[:7]}", where=self.data.given, hint=hint) from None
 
     def _explained(self, error: Exception, file: str) -> PenchantError:
-        told = explained(error, self.data.given, self.data.name, self.commit, file=file, wanted=DATA_SET)
+        explanation = explained(error, self.data.given, self.data.name, self.commit, file=file, wanted=DATA_SET)
         if is_unreachable(error):
-            told.message += "; the local cache does not have it"
-        return told
+            explanation.message += "; the local cache does not have it"
+        return explanation
 
 
 class _AbsentError(Exception):
-    """A commit has no file of that name; it may be a directory."""
+    """An error for a file that is not in the commit; the path may be a directory."""
 
 
 def _matches(names: list[str], patterns: list[str]) -> bool:
-    """Whether the parts of a path match those of a pattern, of which ** stands for any number of folders."""
+    """True if the parts of a path match those of a pattern, where ** stands for any number of folders."""
     if not patterns:
         return not names
     if patterns[0] == "**":

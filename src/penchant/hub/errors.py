@@ -1,4 +1,4 @@
-"""What goes wrong with the Hugging Face hub, in one line each: the reason and what to do about it."""
+"""One-line errors for failures of the Hugging Face hub: the reason and the way to fix it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _WRONG_NAME = "check the name, or give the path of a local copy"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is wanted of the hub: its `noun`, where its pages are (`under`), what is told where it is not there, the
-    file that every one has, what to do where a file is not there, and the error of it."""
+    """A kind of thing on the hub, with the words and the error class for its failures.
+
+    `under` is the path of its pages, `absent` begins the message if it does not exist, `main_file` is the file that
+    each one has, and `hint` helps if a file is missing.
+    """
 
     noun: str
     under: str
@@ -28,13 +31,13 @@ class Wanted:
 MODEL = Wanted(
     "model", "", "no such directory, and ", "config.json", "name a model saved by save_pretrained", ModelError
 )
-"""A model."""
+"""The words for models."""
 DATA_SET = Wanted("data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError)
-"""A data set."""
+"""The words for data sets."""
 
 
 def is_unreachable(error: Exception) -> bool:
-    """Whether the hub gave no answer that says anything of what is wanted, so that a local copy is as good."""
+    """True if the hub gave no usable answer, so that a local copy may be used instead."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     status = _status(error)
@@ -42,7 +45,7 @@ def is_unreachable(error: Exception) -> bool:
 
 
 def is_transient(error: Exception) -> bool:
-    """Whether the server says that it fails, which may have passed a moment later."""
+    """True for a server error, which may be gone a moment later."""
     return (_status(error) or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -56,9 +59,9 @@ def explained(
     cached: bool = False,
     wanted: Wanted = MODEL,
 ) -> PenchantError:
-    """The error of `huggingface_hub` in one line.
+    """Return a one-line error for an error of `huggingface_hub`.
 
-    `file` was being fetched; `cached` says that a part of what is wanted is in the local cache.
+    `file` was being downloaded; `cached` says that a part of the repository is in the local cache.
     """
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -71,15 +74,15 @@ def explained(
 
 
 def _refused(error: Exception, name: str, revision: str | None, file: str, wanted: Wanted) -> tuple[str, str] | None:
-    """The reason and the way out if the hub has no such thing, or does not give it."""
+    """Return reason and hint if the hub has no such thing or refuses access, else None."""
     from huggingface_hub import constants
     from huggingface_hub import errors as hub
 
     if isinstance(error, hub.HFValidationError):
-        return f"no such file or directory, and no name that a {wanted.noun} on the hub can have", _WRONG_NAME
+        return f"no such file or directory, and not a valid name of a {wanted.noun} on the hub", _WRONG_NAME
     if isinstance(error, hub.GatedRepoError):
         terms = f"accept its terms at {constants.ENDPOINT}/{wanted.under}{name}"
-        return f"the hub gives this {wanted.noun} only to those who accepted its terms", f"{terms}, then {_LOG_IN}"
+        return f"this {wanted.noun} is only for users who accepted its terms", f"{terms}, then {_LOG_IN}"
     if isinstance(error, hub.DisabledRepoError):
         return f"the hub has disabled this {wanted.noun}", f"use another {wanted.noun}"
     if _header(error, "X-Error-Message").startswith("Invalid credentials"):
@@ -88,9 +91,9 @@ def _refused(error: Exception, name: str, revision: str | None, file: str, wante
         private = f"for a private {wanted.noun} {_LOG_IN}"
         return f"{wanted.absent}the hub has no public {wanted.noun} of that name", f"check the name; {private}"
     if isinstance(error, hub.RevisionNotFoundError):
-        return f"the hub has no branch, tag or commit '{revision}' of {name}", "check what follows the @"
+        return f"the hub has no branch, tag or commit '{revision}' of {name}", "check the name after the @"
     if isinstance(error, hub.EntryNotFoundError) and not isinstance(error, hub.LocalEntryNotFoundError):
-        return f"the hub's repository holds no {file or wanted.main_file}", wanted.hint
+        return f"the hub's repository has no {file or wanted.main_file}", wanted.hint
     if _status(error) == HTTPStatus.FORBIDDEN:
         return (
             f"the hub forbids access to this {wanted.noun} (403)",
@@ -100,7 +103,7 @@ def _refused(error: Exception, name: str, revision: str | None, file: str, wante
 
 
 def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
-    """The reason and the way out if the hub could not be reached, or the transfer failed."""
+    """Return reason and hint if the hub could not be reached or the transfer failed."""
     from huggingface_hub import constants
     from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled
 
@@ -113,7 +116,7 @@ def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = _header(error, "Retry-After")
         period = f" for {wait} s" if wait.isdigit() else ""
-        return f"the hub takes no more requests{period} (429)", f"wait and run again; for a higher limit {_LOG_IN}"
+        return f"the hub accepts no more requests{period} (429)", f"wait and run again; for a higher limit {_LOG_IN}"
     if _failing(status):
         return f"{what} cannot be fetched: the hub fails ({status})", "run again later"
     if _is_a(error, "TimeoutException"):
@@ -121,7 +124,7 @@ def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
         waited = f"{constants.ENDPOINT} sent nothing for {getattr(constants, setting)} s"
         return f"{what} cannot be fetched: {waited}", f"run again, or allow more seconds with {setting}"
     if isinstance(error, FileMetadataError):
-        return f"{constants.ENDPOINT} does not answer as a hub does", "check HF_ENDPOINT, the proxy and the firewall"
+        return f"{constants.ENDPOINT} does not answer like a hub", "check HF_ENDPOINT, the proxy and the firewall"
     broken = status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or "Consistency check failed" in str(error)
     if broken or isinstance(error, ConnectionError) or _is_a(error, "RemoteProtocolError", "ReadError"):
         return f"the download of {what} broke off", "run again"
@@ -141,7 +144,7 @@ def _status(error: Exception) -> int | None:
 def _method(error: Exception) -> str:
     try:
         return str(getattr(getattr(error, "request", None), "method", ""))
-    except RuntimeError:  # which httpx raises for an error without a request
+    except RuntimeError:  # httpx raises it for an error without a request
         return ""
 
 
@@ -155,7 +158,7 @@ def _header(error: Exception, name: str) -> str:
 
 
 def _is_a(error: Exception, *names: str) -> bool:
-    """Whether an error is of one of these classes of httpx, which `huggingface_hub` uses under more than one name."""
+    """True if an error is of one of these httpx classes, which `huggingface_hub` uses under several names."""
     return any(parent.__name__ in names for parent in type(error).__mro__)
 
 

@@ -1,5 +1,5 @@
-"""People who judge: a page that shows one item at a time, and the database that keeps what was said.
+"""Collection of human ratings: a web page that shows one item at a time, and a database of the answers.
 
-`tasks` says what is asked, `plan` in which order, `store` keeps it in a `database`, `pages` and `server` show it,
-`summary` is what the owner sees, `onepage` does without a server.
+`tasks` describes the task, `item_order` orders its items, `judgement_store` keeps answers in a `database_file`, `pages`
+and `server` show items, `owner_summary` reports to the owner, and `offline_page` works without a server.
 """

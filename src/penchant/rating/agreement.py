@@ -1,4 +1,4 @@
-"""Agreement between raters in databases of judgements of anything but words in gaps, whose tables `cloze` reads."""
+"""Agreement between raters in databases of judgements, except of words in gaps, whose tables `cloze` reads."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ from penchant.text_io import opened
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
-    """Read what was asked and said in databases of one task that is not of words in gaps; None for other files. Raises
-    DataError for databases of different tasks, or of tasks beside other files."""
-    found = [read for read in map(_read, files) if read is not None]
-    if not found:
+    """Read the task and the answers from databases of one task; None for other files and for words in gaps.
+
+    Raises DataError for databases of different tasks, or of tasks beside other files.
+    """
+    databases = [read for read in map(_read, files) if read is not None]
+    if not databases:
         return None
-    first = found[0][0]
-    same = all(task[name] == first[name] for task, _ in found for name in ("question", "kind", "points"))
-    if len(found) < len(files) or not same:
-        told = "agreement is that on one set of items, and these files are of several"
-        raise DataError(told, where=str(files[0]), hint="name them one by one")
-    # Raters are known by name, as numbers begin anew in every file.
-    said = [(rater, 0, key, value) for _, each in found for rater, _, key, value in each]
+    first = databases[0][0]
+    same = all(task[name] == first[name] for task, _ in databases for name in ("question", "kind", "points"))
+    if len(databases) < len(files) or not same:
+        message = "agreement is computed for one set of items, but these files have several"
+        raise DataError(message, where=str(files[0]), hint="name the files one at a time")
+    # Raters are identified by name, as their numbers differ between files.
+    said = [(rater, 0, key, value) for _, each in databases for rater, _, key, value in each]
     return first, said
 
 
@@ -47,9 +49,12 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
 def agreement(
     task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
 ) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame, list[str]]:
-    """Return how much each rater said, and on a scale its correlation with the others; Krippendorff's α over all items
-    (ordinal on a scale, nominal for choices) and raw agreement; the items whose answers lie `least` or more apart (all
-    that are disputed, for choices); and notes on raters."""
+    """Return tables of raters and of disputed items, Krippendorff's α with raw agreement, and notes on raters.
+
+    The table of raters has their number of answers and, on a scale, their correlation with the others. α is computed
+    over all items, ordinal on a scale, nominal for choices. Disputed items have answers `least` or more apart (for
+    choices, any that differ).
+    """
     choice = task["kind"] == "choice"
     answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]
     items: dict[str, dict[str, float | str]] = {}
@@ -81,7 +86,7 @@ def agreement(
     if not choice:
         rated = [{rater: float(value) for rater, value in of.items()} for of in items.values()]
         correlations = each_with_others(rated)
-        found = (correlations[rater].value for rater in raters)
-        each |= {"ρ with others": [None if math.isnan(value) else value for value in found]}
+        values = (correlations[rater].value for rater in raters)
+        each |= {"ρ with others": [None if math.isnan(value) else value for value in values]}
         notes = [*opposed(correlations, "items"), *notes]
     return pl.DataFrame(each), (alpha, raw_agreement(counts, level=level, noun="items")), disputed, notes

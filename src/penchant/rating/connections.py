@@ -1,4 +1,4 @@
-"""Connections that wait for requests: each for some seconds, and no more of them than leave room for others."""
+"""Connections with limits on waiting time and number, so that slow clients leave room for others."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
-"""Seconds in which a request must have come as a whole."""
+"""Seconds in which a whole request must arrive."""
 _STOPPING = 3
-"""Seconds that answers under way are waited for when the server is stopped."""
+"""Seconds to finish responses when the server is stopped."""
 MOST = 200
-"""The most connections at a time; another takes the place of the one that waits longest."""
+"""The most connections at a time; a further one replaces the one that has waited longest."""
 
 
 class Patient(H11Protocol):
-    """A connection that is closed where its request does not come as a whole in time, or another needs the place."""
+    """A connection that is closed if its request is late, or if another needs its place."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the place of the connection that waits longest, where all are taken."""
+        """Register the connection, closing the one that has waited longest if there are too many."""
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > MOST:
@@ -33,7 +33,7 @@ class Patient(H11Protocol):
             waiting[min(waiting)]._close()
 
     def data_received(self, data: bytes) -> None:
-        """Wait on, no longer than was meant, unless the request is whole."""
+        """Process data, and keep the deadline until the request is whole."""
         super().data_received(data)
         self._wait()
 
@@ -43,7 +43,7 @@ class Patient(H11Protocol):
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the deadline."""
         self._end()
         super().connection_lost(exc)
 
@@ -65,7 +65,7 @@ class Patient(H11Protocol):
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """Return settings of the server: nothing is logged, no program is named, and nobody waits for half a request."""
+    """Return the server's settings: no logs, no server header, and a limit on half-sent requests."""
     return uvicorn.Config(
         app,
         log_config=None,

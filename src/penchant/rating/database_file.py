@@ -1,8 +1,8 @@
-"""The file of a database of judgements: held by one process, told from a copy that lacks answers, and copied whole.
+"""The file of a database of judgements: locked by one process, checked for missing answers, and copied whole.
 
-SQLite writes what is new into FILE-wal, and from there into FILE. While answers stand in FILE-wal, FILE itself carries
-a number g > 0 in its header, for which FILE-wal writes −g. Whatever brings both together so takes the mark away; a FILE
-without its FILE-wal, or with that of another time, is known by its numbers.
+SQLite writes changes into FILE-wal first, and from there into FILE. While FILE-wal holds answers, the header of FILE
+has a number g > 0, for which FILE-wal writes −g. Any merge of the two thus removes the mark, and a FILE without its
+FILE-wal, or with that of another time, is recognised by its numbers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from penchant.tables.judgement_database import APPLICATION, HEADER, MAGIC, is_be
 from penchant.text_io import require_file
 
 _EVERY = 500
-"""After how many changes they are brought into the one file."""
+"""The number of changes after which they are merged into FILE."""
 
 
 def is_database(path: Path) -> bool:
-    """Return whether a file is a database of SQLite."""
+    """True if a file is an SQLite database."""
     with path.open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
 
 class Database:
-    """A database that no other process has; what is changed is on the disk when `change` ends."""
+    """A database locked by this process; changes are on the disk when `change` ends."""
 
     def __init__(self, path: Path, handle: int, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -43,17 +43,19 @@ class Database:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, path: str | Path, *, make: bool) -> Iterator[Self]:
-        """Open a database, by its own path where that given is a link; `make` it where there is none.
+        """Open a database, following a link to its file; create it if missing and `make`.
 
-        Raises OutputError for a file of another kind, with two names or held by another process; StudyError where there
-        is none; DataError for a part of a database, or a damaged one.
+        Raises OutputError for a file of another kind, with two names, or locked by another process; StudyError if it is
+        missing; DataError if it is incomplete or damaged.
         """
         refuse_other(path, "a database of judgements", is_database)
         if not make and not occupied(path):
-            raise StudyError("no such database", where=str(path), hint="penchant rate TARGET -o FILE makes one")
+            raise StudyError("no such database", where=str(path), hint="create one with penchant rate TARGET -o FILE")
         file = Path(os.path.realpath(path))
         try:
-            os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))  # readable by its owner alone: it holds the links
+            os.close(
+                os.open(file, os.O_CREAT | os.O_WRONLY, 0o600)
+            )  # readable by its owner only, as it holds the links
             with holding(file) as handle:
                 assert handle is not None
                 _require_one_name(file, handle)
@@ -62,29 +64,29 @@ class Database:
                     database = cls(file, handle, connection)
                     database._require_sound()
                     yield database
-                    with contextlib.suppress(sqlite3.Error):  # the next start does it
+                    with contextlib.suppress(sqlite3.Error):  # left to the next start
                         database.bring_in()
         except BlockingIOError as error:
-            told = "another process serves it"
-            raise OutputError(told, where=str(path), hint="stop that one, or name another file") from error
+            message = "another process serves it"
+            raise OutputError(message, where=str(path), hint="stop that process, or name another file") from error
         except OSError as error:
             raise OutputError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
     @property
     def is_new(self) -> bool:
-        """True where nothing is in it. Raises OutputError for a database of something else."""
+        """True if the database is empty. Raises OutputError for a database of something else."""
         (tables,) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and self.connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-            raise OutputError("is a database, but none of judgements", where=str(self.path))
+            raise OutputError("is a database, but not of judgements", where=str(self.path))
         return not tables
 
     @contextlib.contextmanager
     def change(self) -> Iterator[None]:
-        """All that is done inside, on the disk at the end; nothing of it where it fails."""
+        """Run the block as one transaction, which is on the disk at the end, or undone if it fails."""
         if self._changing:
             yield
             return
-        if self.connection.in_transaction:  # what failed could not be undone then
+        if self.connection.in_transaction:  # left by a failure whose rollback failed
             self.connection.execute("ROLLBACK")
         if self._changes >= _EVERY or not self._is_marked():
             self._set_mark()
@@ -102,14 +104,14 @@ class Database:
         self._changes += 1
 
     def bring_in(self) -> bool:
-        """Bring all changes into the one file. False where another program reads it and they stay beside it."""
-        self._set_mark()  # which stays until all answers are in
+        """Merge all changes into the file. False if another program is reading it, so that some stay in FILE-wal."""
+        self._set_mark()  # the mark stays until all answers are merged
         (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
     def _require_sound(self) -> None:
         if self.connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
-            raise DataError("is damaged", file=self.path, hint="go on with a copy made by --backup")
+            raise DataError("is damaged", file=self.path, hint="continue with a copy made by --backup")
 
     def _is_marked(self) -> bool:
         mark = _mark(self._handle)
@@ -120,8 +122,10 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Bring changes in and mark the file. While another program reads it, some may come in without the mark; the
-        next change tries again."""
+        """Merge changes and mark the file.
+
+        While another program reads it, some may be merged without the mark; the next change tries again.
+        """
         number = abs(_mark(self._handle)) + 1
         self.connection.execute(f"PRAGMA user_version = {number}")
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -130,24 +134,26 @@ class Database:
 
 
 def back_up(path: str | Path, to: str | Path) -> None:
-    """Write a copy of a database, which may be served meanwhile, completely or not at all. Raises DataError for what
-    is no whole database, OutputError where something is at `to`."""
+    """Write a copy of a database, which may be served meanwhile, completely or not at all.
+
+    Raises DataError for anything but a whole database, OutputError if `to` exists.
+    """
     for name in (Path(to), Path(f"{to}-wal")):
         if occupied(name):
-            raise OutputError("is already there", where=str(name), hint="name another file")
+            raise OutputError("already exists", where=str(name), hint="name another file")
     file = Path(os.path.realpath(path))
     require_file(path)
-    with file.open("rb") as stream:  # which may be written to meanwhile
+    with file.open("rb") as stream:  # not `opened`, since the file may be written to meanwhile
         header = stream.read(HEADER)
         if not header.startswith(MAGIC):
-            raise DataError("is no database of judgements", file=path)
+            raise DataError("is not a database of judgements", file=path)
         _require_one_name(file, stream.fileno())
     try:
         _require_whole(file, mark_of(header))
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
             connection.execute("BEGIN")
             if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-                raise DataError("is no database of judgements", file=path)
+                raise DataError("is not a database of judgements", file=path)
             data = connection.serialize()
     except sqlite3.Error as error:
         raise DataError(f"cannot be read: {first_line(error)}", file=path) from error
@@ -157,32 +163,32 @@ def back_up(path: str | Path, to: str | Path) -> None:
 
 
 def _mark(handle: int) -> int:
-    """Return the mark of the file itself. By a handle that stays open: to close one takes SQLite's locks away."""
+    """Read the mark through the open handle, since closing another one would release SQLite's locks."""
     return mark_of(os.pread(handle, HEADER, 0))
 
 
 def _require_one_name(file: Path, handle: int) -> None:
     """Raise OutputError for a file with two names: SQLite would look for FILE-wal beside each."""
     if os.fstat(handle).st_nlink > 1:
-        hint = "remove the others, or copy it with cp once nothing serves it, and name the copy"
+        hint = "remove the other names, or stop serving it, copy it with cp, and name the copy"
         raise OutputError("has several names (hard links)", where=str(file), hint=hint)
 
 
 def _require_whole(file: Path, mark: int) -> None:
-    """Raise DataError unless FILE-wal is there where the file needs it, and is that of the file."""
+    """Raise DataError unless FILE-wal is there if needed, and belongs to this state of the file."""
     if not is_beside(file):
         refuse_part(file, mark)
         return
-    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:  # so that it changes neither
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:  # read-only, to change neither
         (number,) = connection.execute("PRAGMA user_version").fetchone()
     if number not in (mark, -abs(mark), abs(mark) + 1):
-        told = f"{file.name}-wal beside it is that of another time"
-        hint = "if you put a copy in the place of the file, remove FILE-wal; else copy with --backup"
-        raise DataError(told, file=file, hint=hint)
+        message = f"{file.name}-wal beside it belongs to another state of the file"
+        hint = "if you replaced the file by a copy, remove FILE-wal; make copies with --backup"
+        raise DataError(message, file=file, hint=hint)
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """A connection whose commits are on the disk when they return."""
+    """Return a connection whose commits are on the disk when they return."""
     connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "secure_delete = ON"):
         connection.execute(f"PRAGMA {setting}")

@@ -1,4 +1,4 @@
-"""Forms as they come: small, from this page itself, and with numbers of a size."""
+"""Parsing of untrusted forms: small ones, sent by the page itself, with numbers in range."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FORM = "application/x-www-form-urlencoded"
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
+    """Return the fields of a form. Raises HTTPException for a bad form, one from another site, or one too large."""
     origin = request.headers.get("origin", "")
     if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
         raise HTTPException(403, "This form comes from another site.")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise HTTPException(415, "This is no form.")
+        raise HTTPException(415, "This is not a form.")
     body = bytearray()
     try:
         async for part in request.stream():
@@ -26,11 +26,11 @@ async def form_of(request: Request) -> dict[str, str]:
             if len(body) > BODY:
                 raise HTTPException(413, "This is too long. Shorten the comment.")
     except ClientDisconnect as error:
-        raise HTTPException(400, "This did not arrive.") from error
+        raise HTTPException(400, "This did not arrive completely.") from error
     try:
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
     except ValueError as error:
-        raise HTTPException(400, "This is no form.") from error
+        raise HTTPException(400, "This is not a form.") from error
 
 
 def whole(text: str) -> int | None:

@@ -1,4 +1,4 @@
-"""The order in which a rater sees the items: an own one, with some items twice."""
+"""The order of the items for each rater: random, with some items twice."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy as np
 from penchant.rating.tasks import Task
 
 _BLOCK = 10
-"""Of so many places one after the other half change sides."""
+"""The number of consecutive places of which half have their sides swapped."""
 _APART = 10
-"""The fewest items between two showings of one, where there are so many."""
+"""The fewest items between two showings of the same one, if there are enough items."""
 
 
 class Place(NamedTuple):
-    """What stands at one place of a rater's list: the number of an item, whether it is shown again, and whether the two
-    texts of a choice have changed sides."""
+    """One place in a rater's list: an item's number, whether it is repeated, and whether its sides are swapped."""
 
     item: int
     repeated: bool
@@ -25,8 +24,11 @@ class Place(NamedTuple):
 
 
 def plan(task: Task, rater: int) -> list[Place]:
-    """Return the list of rater number `rater`: practice in the order given, then the items in an order drawn with the
-    seed, attention items among them, and a share of the items a second time, well after the first."""
+    """Return the list of places of rater number `rater`.
+
+    Practice items come first, in their given order, then the items in an order drawn with the seed, attention items
+    among them, and a share of the items a second time, well after the first.
+    """
     draw = np.random.default_rng([task.seed, rater])
     kinds = [question.kind for question in task.items]
     regular = [i for i, kind in enumerate(kinds) if kind == "item"]
@@ -42,7 +44,7 @@ def plan(task: Task, rater: int) -> list[Place]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Draw which places change sides: half of every `_BLOCK` places, of an odd rest one more or one less."""
+    """Draw the places with swapped sides: half of every `_BLOCK` places, one more or less of an odd rest."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -54,7 +56,7 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield the order, in which some items of its first half come again: at the earliest after `_APART` others."""
+    """Yield the order with some items of its first half repeated, at the earliest after `_APART` others."""
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []

@@ -1,7 +1,7 @@
-"""The database of judgements: what is asked, of whom, in which order, and everything that was said, in order.
+"""The database of judgements: the task, the raters, their orders of items, and all answers.
 
-Answers are a journal: none is ever changed, taking back is an entry of its own, and an entry is on the disk before the
-page says that it was saved. One process at a time holds a database.
+Answers are a journal: no entry is ever changed, a retraction is an entry of its own, and an entry is on the disk before
+the page reports it as saved. One process at a time may open a database.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SCHEMA = f"""
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """Somebody who judges."""
+    """Somebody who rates."""
 
     n: int
     name: str
@@ -59,9 +59,11 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What a rater sees at a place of the own list. `revision` counts what was said there before, taken back or not;
-    `value`, `skipped` and `comment` are what was said last, None and "" where nothing was; it `stands` unless it was
-    taken back."""
+    """An item at a place of a rater's list, with the last answer to it.
+
+    `revision` counts the entries at this place, including retracted ones; `value`, `skipped` and `comment` are those of
+    the last answer, None and "" if there is none; it `stands` unless it was retracted.
+    """
 
     position: int
     question: Question
@@ -75,7 +77,7 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rater is: items done of all, and the place of the first that is not, None at the end."""
+    """A rater's progress: items done of all, and the place of the first open one, None at the end."""
 
     done: int
     of: int
@@ -83,7 +85,7 @@ class Progress:
 
 
 class Store:
-    """An open database of judgements; a context manager, which holds it against other processes."""
+    """An open database of judgements; a context manager that locks it against other processes."""
 
     def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
         self.path = database.path
@@ -98,17 +100,17 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path, task: Task | None = None, *, raters: Sequence[str] = (), slots: int = 0) -> Self:
-        """Open the database at a path, or make it for a task. Raters that it lacks are added; `slots` more may join.
+        """Open the database at a path, or create it for a task; add missing raters, and let `slots` raters join.
 
-        Raises OutputError for a file of another kind and for a database that another process holds, StudyError where
-        the task of the database is another one.
+        Raises OutputError for a file of another kind and for a database locked by another process, StudyError if the
+        database has another task.
         """
         held = contextlib.ExitStack()
         try:
             database = held.enter_context(Database.opened(path, make=task is not None))
             if database.is_new:
                 if task is None:
-                    raise StudyError("holds no judgements", where=str(path))
+                    raise StudyError("contains no judgements", where=str(path))
                 _make(database, task)
             store = cls(database, held)
             if task is not None:
@@ -124,8 +126,8 @@ class Store:
     def _continue(self, task: Task, raters: Sequence[str], slots: int) -> None:
         (known,) = self._one("SELECT sha256 FROM task")
         if known != task.sha256:
-            told = "holds judgements of other items, or was made with another seed, share of repeats or scale"
-            raise StudyError(told, where=str(self.path), hint="ask as before, or name another file with -o")
+            message = "holds judgements of other items, or was made with another seed, share of repeats or scale"
+            raise StudyError(message, where=str(self.path), hint="use the same options, or name another file with -o")
         with self.change():
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
             refuse_alike(raters, [rater.name for rater in self.raters()])
@@ -142,23 +144,25 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Bring all changes into the one file, and let go of it."""
+        """Merge all changes into the file, and unlock it."""
         self._held.close()
 
-    # Who --------------------------------------------------------------------------------------------------------------
+    # Raters -----------------------------------------------------------------------------------------------------------
 
     def raters(self) -> list[Rater]:
         """Return all raters, in the order in which they were added."""
         return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
 
     def token(self, name: str) -> str:
-        """Return the token of the owner's link, or of that to join."""
+        """Return the token of the owner's link, or of the link to join."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
     def withdraw(self, n: int) -> bool:
-        """Delete a rater with all answers, so that no byte of them is left. False where another program reads the
-        database, and bytes are left until it is served no more. What fails can be done again."""
+        """Delete a rater with all answers, so that no byte of them is left. Can be repeated after a failure.
+
+        False if another program reads the database, so that traces remain until the database is closed.
+        """
         with self.change():
             self._db.execute("DELETE FROM answers WHERE rater = ?", (n,))
         self._db.execute("VACUUM")
@@ -168,7 +172,7 @@ class Store:
         return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
-        """Return whether a token is that of the owner, or that to join; in constant time."""
+        """True if a token is that of the owner, or that to join; compared in constant time."""
         return same(self.token(name), given)
 
     def rater(self, n: int, token: str) -> Rater | None:
@@ -178,13 +182,15 @@ class Store:
         return known if same(known.token, token) and row is not None else None
 
     def rater_of(self, token: str) -> Rater | None:
-        """Return the rater whose link has a token; in a time that tells nothing of it."""
-        found = [rater for rater in self.raters() if same(rater.token, token)]
-        return found[0] if found else None
+        """Return the rater with a token, in a time that does not depend on the match."""
+        matches = [rater for rater in self.raters() if same(rater.token, token)]
+        return matches[0] if matches else None
 
     def join(self, form: str) -> Rater | None:
-        """Return the rater who joins by a form, a new one where it is sent for the first time; None where all slots are
-        taken. Who has the form has the rater's link, whose token is made of it."""
+        """Return the rater who joins by a form, a new one the first time; None if all slots are taken.
+
+        The rater's token derives from the form, so that whoever has the form has the rater's link.
+        """
         token = self.signed("joined", form)[: _BITS // 4]
         with self.change():
             known = self._one("SELECT n, name, token FROM raters WHERE token = ?", token)
@@ -203,21 +209,21 @@ class Store:
         return rater
 
     def signed(self, *parts: object) -> str:
-        """Return what only this database can have signed so."""
+        """Return a signature of the parts that only this database can make."""
         message = _json([str(part) for part in parts]).encode()
         return hmac.new(str(self._secret).encode(), message, "sha256").hexdigest()
 
-    # What is shown ----------------------------------------------------------------------------------------------------
+    # Items ------------------------------------------------------------------------------------------------------------
 
     def progress(self, rater: Rater) -> Progress:
-        """Return how far a rater is."""
+        """Return a rater's progress."""
         (of,) = self._one("SELECT COUNT(*) FROM places WHERE rater = ?", rater.n)
         done = {position for (position,) in self._db.execute(_DONE, (rater.n, rater.n))}
         following = next((position for position in range(1, of + 1) if position not in done), None)
         return Progress(len(done), of, following)
 
     def showing(self, rater: Rater, position: int) -> Showing | None:
-        """Return what stands at a place of a rater's list; None where there is no such place."""
+        """Return the item at a place of a rater's list; None if there is no such place."""
         if not 0 < position < _NUMBERS:
             return None
         row = self._one(
@@ -233,12 +239,12 @@ class Store:
             (rater.n, position),
         ).fetchall()
         value, skipped, comment, undone = said[-1] if said else (None, "", "", 1)
-        if len(said) > 1 and undone:  # what was taken back is shown once more
+        if len(said) > 1 and undone:  # a retracted answer is shown again
             value, skipped, comment, _ = said[-2]
         turned, stands = bool(row[1]), not undone
         return Showing(position, _question(row[0]), turned, len(said), stands, value, skipped or "", comment or "")
 
-    # What is said -----------------------------------------------------------------------------------------------------
+    # Answers ----------------------------------------------------------------------------------------------------------
 
     def answer(
         self,
@@ -250,7 +256,7 @@ class Store:
         comment: str = "",
         seconds: float | None = None,
     ) -> bool:
-        """Keep what a rater says of what was shown. False, and nothing is kept, where something was said since."""
+        """Save an answer to a shown item. False, and nothing is saved, if there is a newer entry."""
         with self.change():
             place = (rater.n, shown.position)
             (said,) = self._one("SELECT COUNT(*) FROM answers WHERE rater = ? AND position = ?", *place)
@@ -262,12 +268,12 @@ class Store:
         return True
 
     def last(self, rater: Rater) -> int | None:
-        """Return the number of the last thing that a rater said and that stands; None where there is none."""
-        found = self._one(_LAST, rater.n)
-        return int(found[0]) if found else None
+        """Return the number of a rater's last answer that stands; None if there is none."""
+        row = self._one(_LAST, rater.n)
+        return int(row[0]) if row else None
 
     def undo(self, rater: Rater, number: int) -> bool:
-        """Take back what a rater said, by its number. False, and nothing is done, where it is not the last any more."""
+        """Retract an answer by its number. False, and nothing is done, if it is no longer the last."""
         with self.change():
             last = self._one(_LAST, rater.n)
             if last is None or last[0] != number:
@@ -277,7 +283,7 @@ class Store:
         return True
 
     def decide(self, item: int, value: float | str, comment: str, known: int) -> bool:
-        """Keep what the owner decides on a disputed item. False where something was decided since `known`."""
+        """Save the owner's decision on a disputed item. False if there are more decisions than `known`."""
         with self.change():
             if self._one("SELECT COUNT(*) FROM decisions WHERE item = ?", item) != (known,):
                 return False
@@ -288,7 +294,7 @@ class Store:
     # The database -----------------------------------------------------------------------------------------------------
 
     def _one(self, query: str, *values: object) -> Any:
-        """Return the first row, None where there is none."""
+        """Return the first row of a result, None if there is none."""
         return self._db.execute(query, values).fetchone()
 
     def _task(self) -> Task:
@@ -324,11 +330,12 @@ def _question(text: str) -> Question:
 
 
 def new_token() -> str:
+    """Return a new random token."""
     return secrets.token_urlsafe(_BITS // 8)
 
 
 def same(known: str, given: str) -> bool:
-    """Return whether two texts are the same, in constant time."""
+    """True if two texts are equal; compared in constant time."""
     return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
 
 

@@ -1,4 +1,4 @@
-"""The owner's summary: progress, agreement as it grows, disputed items, and tables to take away."""
+"""The owner's summary: progress, agreement over time, disputed items, and tables to export."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.judgement_database import CURRENT, judgement_rows
 
 STEPS = 10
-"""The points at which agreement is measured as it grows."""
+"""The number of points at which agreement over time is measured."""
 MOST = 100
 """The most disputed items that are shown."""
 RESAMPLES = 1_000
@@ -43,7 +43,7 @@ _OF = """
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One thing that somebody said and that stands; `value` is None where the item was skipped."""
+    """One answer that stands; `value` is None if the item was skipped."""
 
     rater: str
     item: int
@@ -56,9 +56,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class RaterFacts:
-    """How far a rater is, and how steady. `repeats` are the items shown twice and answered both times, `same` those
-    that got one answer, `apart` the mean distance of the two answers (NaN for choices); `missed` of `attention` items
-    were answered otherwise than declared. `seconds` is the median time an item, NaN before there is one."""
+    """A rater's progress and consistency.
+
+    `repeats` are the items shown twice and answered both times, `same` those with equal answers, `apart` the mean
+    distance of the two answers (NaN for choices); `missed` of `attention` items were answered wrongly. `seconds` is the
+    median time per item, NaN before there is one.
+    """
 
     name: str
     done: int
@@ -74,7 +77,7 @@ class RaterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """An item on which raters differ, with everybody's answer, and what the owner decided, if anything."""
+    """An item on which raters differ, with all answers, and the owner's decision if there is one."""
 
     item: int
     question: Question
@@ -85,7 +88,7 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the owner's page shows; `shares`: what can be answered, how often it was, and its share of answers."""
+    """The content of the owner's page; `shares` are the possible answers with their counts and shares."""
 
     raters: tuple[RaterFacts, ...]
     agreement: Estimate
@@ -96,16 +99,16 @@ class Summary:
     more: int
     comments: tuple[tuple[str, Question, str], ...]
     skipped: tuple[tuple[str, Question, str], ...]
-    """Who skipped which item, and why, the latest first."""
+    """The rater, item and reason of each skip, the latest first."""
 
     @property
     def drawn(self) -> bool:
-        """Return whether there is agreement to draw."""
+        """True if there is enough agreement over time to draw."""
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 
 def summarise(path: Path, task: Task) -> Summary:
-    """Sum up what was said until now."""
+    """Summarise the answers so far."""
     said, of, decisions = _read(path)
     disputed = _disputed(task, said, decisions)
     return Summary(
@@ -122,12 +125,12 @@ def summarise(path: Path, task: Task) -> Summary:
 
 
 def code(store: Store, rater: Rater) -> str:
-    """Return what a rater is shown at the end, by which the owner knows that it was reached."""
+    """Return the code that a rater is shown at the end, which proves to the owner that the end was reached."""
     return store.signed("done", rater.n, rater.token)[:8].upper()
 
 
 def _reading(path: Path) -> closing[sqlite3.Connection]:
-    """Connect beside the server, so that raters need not wait."""
+    """Connect read-only, beside the server, so that raters need not wait."""
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
 
 
@@ -142,12 +145,12 @@ def _read(path: Path) -> tuple[list[Said], list[tuple[str, int]], Mapping[int, l
 
 
 def _first(task: Task, said: Sequence[Said]) -> list[Said]:
-    """Return what was said to the first showing of items, answers and skips."""
+    """Return the answers and skips at the first showing of items."""
     return [each for each in said if task.items[each.item].kind == "item" and not each.repeated]
 
 
 def _counted(task: Task, said: Sequence[Said]) -> list[Said]:
-    """Return the judgements: answers to the first showing of an item."""
+    """Return the judgements: answers at the first showing of an item."""
     return [each for each in _first(task, said) if each.value is not None]
 
 
@@ -173,15 +176,17 @@ def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
 
 
 def alpha(task: Task, said: Sequence[Said]) -> Estimate:
-    """Return Krippendorff's α of the judgements, as `penchant ratings agreement` does: ordinal on a scale, nominal for
-    choices."""
+    """Return Krippendorff's α of the judgements: ordinal on a scale, nominal for choices.
+
+    `penchant ratings agreement` computes the same.
+    """
     domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
     kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
     return krippendorff_alpha(_counts(task, said), domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
 
 
 def _counts(task: Task, said: Sequence[Said]) -> Counts:
-    """Return how often each item was given each answer, (items, answers)."""
+    """Return the number of times each item was given each answer, (items, answers)."""
     rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
@@ -190,7 +195,7 @@ def _counts(task: Task, said: Sequence[Said]) -> Counts:
 
 
 def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]]:
-    """Yield each answer that can be given, how often it was, and its share."""
+    """Yield each possible answer with its count and share."""
     times = _counts(task, said).sum(axis=0)
     for answer, n in zip(task.answers, times.tolist(), strict=True):
         label = f"the {answer} sentence" if task.kind == "choice" else f"{answer:g}"
@@ -198,14 +203,14 @@ def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]
 
 
 def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
-    """Return agreement after each tenth of what was said until now, with the number of judgements."""
+    """Return agreement after each tenth of the judgements so far, with their number."""
     counted = _counted(task, said)
     ends = sorted({len(counted) * step // STEPS for step in range(1, STEPS + 1)} - {0})
     return [(end, alpha(task, counted[:end])) for end in ends]
 
 
 def growth_svg(path: Path, task: Task) -> str:
-    """Draw agreement as it grows."""
+    """Draw agreement over time."""
     from penchant.report.lazy_altair import alt
 
     grown = growth(task, _read(path)[0])
@@ -256,14 +261,14 @@ Cells = Mapping[str, object]
 
 
 def _judgements(path: Path, task: Task) -> list[Cells]:
-    """Return what was said, in the form that the instrument reads."""
+    """Return the judgements in the form that the instrument reads."""
     with _reading(path) as database:
         data = database.serialize()
     return [row.values for row in judgement_rows(data, path)]
 
 
 def _decisions(path: Path, task: Task) -> list[Cells]:
-    """Return what the owner decided, one row an item."""
+    """Return the owner's decisions, one row per item."""
     return [
         {**task.items[item].key, task.value: str(decided[-1][0]), "comment": decided[-1][1]}
         for item, decided in sorted(_read(path)[2].items())
@@ -271,7 +276,7 @@ def _decisions(path: Path, task: Task) -> list[Cells]:
 
 
 def _comments(path: Path, task: Task) -> list[Cells]:
-    """Return what raters wrote, and why they skipped items."""
+    """Return the raters' comments and reasons for skips."""
     return [
         {**task.items[each.item].key, "rater": each.rater, "skipped": each.skipped, "comment": visible(each.comment)}
         for each in _read(path)[0]
@@ -287,6 +292,6 @@ EXPORTS: Mapping[str, Callable[[Path, Task], list[Cells]]] = {
 
 
 def exported(name: str, path: Path, task: Task) -> str:
-    """Return a table that the owner takes away, as CSV; empty where it has no rows."""
+    """Return a table for the owner as CSV; empty if it has no rows."""
     rows = EXPORTS[name](path, task)
     return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""

@@ -1,4 +1,4 @@
-"""The pages that raters and the owner see, as HTML. Every text from outside is shown as text."""
+"""The pages of raters and of the owner, as HTML. All outside text is escaped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from penchant.rating.tasks import FIRST, SECOND, Question, Task
 
 ASSETS = Path(__file__).parent / "assets"
 REASONS = ("I do not understand it", "It is no sentence of this language", "I cannot decide", "Another reason")
-"""Why somebody may skip an item."""
+"""The reasons for skipping an item."""
 _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr", "ug", "ur", "yi")
 
 
 def page(name: str, /, **context: Any) -> str:
-    """Return the page of a name."""
+    """Render a page by its name."""
     return _environment().get_template(f"{name}.html").render(context)
 
 
@@ -34,13 +34,15 @@ def _environment() -> jinja2.Environment:
 
 
 def direction(language: str) -> str:
-    """Return the direction of a language's script for HTML, as far as it is known."""
+    """Return the writing direction of a language for HTML: "rtl" for known right-to-left ones, else "auto"."""
     return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
 
 
 def instructions(task: Task) -> str:
-    """Return the owner's instructions as HTML; Markdown's own HTML is shown as text. Raises MethodError where the
-    package for it is missing."""
+    """Return the owner's instructions as HTML, with any HTML in the Markdown escaped.
+
+    Raises MethodError if the package for it is missing.
+    """
     try:
         from markdown_it import MarkdownIt
     except ImportError as error:
@@ -49,13 +51,13 @@ def instructions(task: Task) -> str:
 
 
 def parts(question: Question) -> tuple[str, str, str]:
-    """Return the text before the word that is judged, the word, and the text after it."""
+    """Return the text before the marked word, the word, and the text after it."""
     start, end = question.span or (0, 0)
     return question.text[:start], question.text[start:end], question.text[end:]
 
 
 def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]:
-    """Return what the page of an item is made of; `sides` are the texts of a choice with the numbers of its answers."""
+    """Return the context of an item's page; `sides` are the texts of a choice with the numbers of its answers."""
     chosen = task.answers.index(showing.value) if showing.value in task.answers else None
     sides = [(0, showing.question.text), (1, showing.question.other)]
     return {

@@ -1,4 +1,4 @@
-"""The names of raters: one person has one."""
+"""The names of raters, unique for each person."""
 
 from __future__ import annotations
 
@@ -9,45 +9,49 @@ from penchant.errors import MethodError, visible
 from penchant.unicode_spellings import as_named
 
 NUMBERED = "rater "
-"""The beginning of the names of raters who join by a link, before their number."""
+"""The prefix of names of raters who join by a link, before their number."""
 MOST = 10_000
-"""The most raters that are named."""
+"""The most raters that can be named."""
 LONGEST = 100
 """The most characters of a name."""
 
 
 def is_numbered(name: str) -> bool:
-    """Return whether a name is that of a rater who joined by a link."""
+    """True if a name is that of a rater who joined by a link."""
     return bool(re.fullmatch(f"{NUMBERED}[0-9]{{1,9}}", name))
 
 
 def names_of(text: str) -> list[str]:
-    """Read names separated by commas, each once. Raises MethodError for names that nobody can have."""
+    """Read names separated by commas, each once. Raises MethodError for unusable names."""
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if len(names) > MOST:
-        raise MethodError(f"are more than {MOST:,} raters", where="--raters", hint="let them join with --open")
+        raise MethodError(f"names more than {MOST:,} raters", where="--raters", hint="let them join with --open")
     for name in names:
         if len(name) > LONGEST:
             raise MethodError(f"'{name[:20]}…' is longer than {LONGEST} characters", where="--raters")
         if not as_named(name):
-            hint = "name people so that they differ"
-            raise MethodError(f"'{visible(name)}' cannot be seen", where="--raters", hint=hint)
+            hint = "use names with visible characters"
+            raise MethodError(f"the name '{visible(name)}' is invisible", where="--raters", hint=hint)
     refuse_alike(names, [])
     return names
 
 
 def refuse_alike(names: Sequence[str], known: Iterable[str]) -> None:
-    """Raise MethodError where one of the names is new and like another but for case, spaces, invisible characters or
-    Unicode form, or is one that raters who join are given."""
+    """Raise MethodError for a new name that is too similar to another, or reserved for raters who join.
+
+    Names are too similar if they differ only in case, spaces, invisible characters or Unicode form.
+    """
     known = list(known)
     others = {as_named(name): name for name in known}
     for name in names:
         if name in known:
             continue
         if is_numbered(as_named(name)):
-            hint = "raters who join with --open are called so: choose another name"
-            raise MethodError(f"nobody can be called '{visible(name)}'", where="--raters", hint=hint)
+            hint = "choose another name"
+            raise MethodError(
+                f"'{visible(name)}' is reserved for raters who join by --open", where="--raters", hint=hint
+            )
         other = others.setdefault(as_named(name), name)
         if other != name:
-            told = f"'{visible(other)}' and '{visible(name)}' differ only in case, spaces or what cannot be seen"
-            raise MethodError(told, where="--raters", hint="name one person once, and two so that they differ")
+            message = f"'{visible(other)}' and '{visible(name)}' differ only in case, spaces or invisible characters"
+            raise MethodError(message, where="--raters", hint="name each person once, and two people differently")

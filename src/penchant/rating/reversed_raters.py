@@ -1,4 +1,4 @@
-"""Raters whose ratings run against those of the others, as where somebody took one end of a scale for the other."""
+"""Notes on raters whose ratings run against those of the others, for example because they reversed the scale."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from penchant.stats.raters import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
 LITTLE = 0.1
-"""The share of all that is rated under which a rater judged little."""
+"""The share of all units below which a rater has judged little."""
 
 
 def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Estimate]:
-    """Return the correlation of every rater with the mean of the others, over units, which are ratings by rater."""
+    """Return the correlation of every rater with the mean of the others; each unit maps raters to ratings."""
     own: dict[Rater, list[tuple[float, float]]] = {}
     for unit in units:
         for rater, rating in unit.items():
@@ -29,8 +29,10 @@ def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Es
 
 
 def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[[Rater], str] = str) -> Iterator[str]:
-    """Yield what is said of raters whose correlation with the others has an interval below 0; `noun` is what they
-    judged, in the plural."""
+    """Yield notes on raters whose correlation with the others has an interval below 0.
+
+    `noun` names the judged units, in the plural.
+    """
     against = {rater: found for rater, found in correlations.items() if found.high < 0}
     if len(correlations) == 2 and len(against) == 2:
         (one, found), (other, _) = against.items()
@@ -43,7 +45,7 @@ def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[
 
 
 def tentative(alpha: Estimate, noun: str) -> Iterator[str]:
-    """Yield what is said of raters whose α is below that of tentative conclusions; `noun` is what they judged."""
+    """Yield a note if α is too low even for tentative conclusions; `noun` names the judged units."""
     if alpha.value < TENTATIVE:
         yield (
             f"raters agree little: Krippendorff's α is {alpha.value:.2f} over the {counted(alpha.n, noun)} that two or "
@@ -56,7 +58,10 @@ def _shown(found: Estimate, noun: str) -> str:
 
 
 def newcomers(judged: Mapping[Rater, int], units: int, noun: str) -> str:
-    """Return what is said of raters who judged little of all units, by how many each judged; "" where nobody did."""
+    """Return a note on raters who judged few of all units; "" if there are none.
+
+    `judged` has the number of units for each rater.
+    """
     few = sum(number < LITTLE * units for number in judged.values())
     if not few or len(judged) < 2:
         return ""

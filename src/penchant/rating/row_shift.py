@@ -1,4 +1,4 @@
-"""Ratings that slipped by a row: a rater's column that fits the others' one row further up or down."""
+"""Detection of ratings that slipped by a row: they fit the others' ratings one row further up or down."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from penchant.stats.raters import with_others
 
 Unit = TypeVar("Unit", bound=Hashable)
 _FEWEST = 40
-"""The fewest units over which a slip is told."""
+"""The fewest units in which a slip is reported."""
 _LEVEL = 0.995
-"""A slip is told where intervals of this level are apart, as of many rows some fit their neighbours by chance."""
+"""The level of the intervals that must not overlap, high since some of many rows fit their neighbours by chance."""
 _LEAST = 0.3
-"""The least correlation after the move: raters who do not agree anywhere have not slipped."""
+"""The least correlation after the move: raters who agree nowhere have not slipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """The ratings of the rows from `first` to `last` fit those of the row above (`down`: they stand too low), or of the
-    row below; the correlations with the others as they stand and once they are moved back."""
+    """A run of ratings, from row `first` to `last`, that fit the row above (`down`: they stand too low) or below.
+
+    `here` and `moved` are the correlations with the others in place and after moving the ratings back.
+    """
 
     down: bool
     first: int
@@ -34,14 +36,14 @@ class Slip:
 
 
 def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Unit, float]) -> Slip | None:
-    """Return the rows whose ratings agree far better with the means of the others one row up or down, given the units
-    in the order of the rater's table, with those that nobody rated.
+    """Return the rows whose ratings agree far better with the others' means one row up or down, else None.
 
-    The rows are those that gain most in all by the move, by squared distances; the two rank correlations over them must
-    have intervals apart. None where there is no such part of at least 40 rows.
+    `order` has the units in the order of the rater's table, including those nobody rated. The rows are those that gain
+    most in all by the move, by squared distances; the two rank correlations over them must have intervals that do not
+    overlap. Fewer than 40 rows are not reported.
     """
     x, y = (np.array([table.get(unit, np.nan) for unit in order], dtype=np.float64) for table in (own, others))
-    slips = [found for down in (True, False) if (found := _slip(x, y, down=down)) is not None]
+    slips = [slip for down in (True, False) if (slip := _slip(x, y, down=down)) is not None]
     return max(slips, key=lambda slip: slip.moved.value, default=None)
 
 
@@ -62,11 +64,11 @@ def _slip(x: Array, y: Array, *, down: bool) -> Slip | None:
 
 def _most(gain: Array) -> tuple[int, int]:
     """Return the first and the last row of the part with the largest sum (Kadane's algorithm)."""
-    best, sum_, start, found = 0.0, 0.0, 0, (0, -1)
+    best, sum_, start, part = 0.0, 0.0, 0, (0, -1)
     for i, value in enumerate(gain.tolist()):
         if sum_ <= 0:
             sum_, start = 0.0, i
         sum_ += value
         if sum_ > best:
-            best, found = sum_, (start, i)
-    return found
+            best, part = sum_, (start, i)
+    return part

@@ -1,7 +1,7 @@
 """The server of the rating page: plain forms over HTTP, for raters with a link and for the owner.
 
-Links carry a token, which a cookie then carries, so that it is in no address that a browser keeps or passes on. What
-changes anything carries a signature that only this page for this rater can have.
+A link's token moves into a cookie on first use, so that it is in no address that a browser stores or passes on. Every
+form that changes data carries a signature that only this page can make for this rater.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from penchant.rating.judgement_store import JOIN, OWNER, Rater, Showing, Store, 
 from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
 
 COMMENT = 2_000
-"""The most characters of a comment that are kept."""
+"""The most characters of a comment that are stored."""
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -51,12 +51,14 @@ register_url_convertor("number", _Number())
 
 
 class Headers:
-    """An application whose answers all carry the headers."""
+    """A middleware that adds the security headers to all responses."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add the headers to the response."""
+
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] += [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
@@ -66,7 +68,7 @@ class Headers:
 
 
 class Site:
-    """The pages of one database. `base` is the path of the public address, such as "/rate", or "" ."""
+    """The pages of one database. `base` is the path of the public address, such as "/rate", or ""."""
 
     def __init__(self, store: Store, base: str = "", *, secure: bool = False) -> None:
         self.store = store
@@ -74,7 +76,7 @@ class Site:
         self.secure = secure
 
     def app(self, hosts: list[str]) -> ASGIApp:
-        """The application, which answers to these names of hosts alone."""
+        """Return the application, which answers only to these host names."""
         get = [
             ("/", self.nowhere),
             ("/enter/{token}", self.enter),
@@ -109,26 +111,26 @@ class Site:
         return self._page("message", known.status_code, title="This did not work", text=known.detail)
 
     async def _unsaved(self, request: Request, error: Exception) -> Response:
-        text = "This may not be saved. Go back and send it again; it counts once."
+        text = "This may not be saved. Go back and send it again; it will count only once."
         return self._page("message", 503, title="This did not work", text=text)
 
     async def nowhere(self, request: Request) -> Response:
-        """The page of nobody."""
+        """Show a page for visitors without a link."""
         return self._page("message", title="Ratings", text="Open the link that you were given.")
 
     async def static(self, request: Request) -> Response:
-        """A style sheet or a script."""
+        """Return a style sheet or a script."""
         name = request.path_params["name"]
         if name not in _ASSETS:
             raise HTTPException(404, "There is no such page.")
         return Response((ASSETS / name).read_bytes(), media_type=_ASSETS[name])
 
     async def icon(self, request: Request) -> Response:
-        """None, which browsers ask for all the same."""
+        """Return an empty response, since browsers ask for an icon."""
         return Response(status_code=204)
 
     async def enter(self, request: Request) -> Response:
-        """The link of a rater or of the owner: keep its token in a cookie. The link to join shows how."""
+        """Open the link of a rater or of the owner, and move its token to a cookie; the link to join shows a form."""
         token = request.path_params["token"]
         if self.store.is_token(OWNER, token):
             return self._with_cookie("owner", token, "/owner/")
@@ -142,7 +144,7 @@ class Site:
         return self._with_cookie(f"rater{rater.n}", token, f"/r/{rater.n}/")
 
     async def join(self, request: Request) -> Response:
-        """One more rater, or the one whom the same form made before."""
+        """Add a rater, or return the one whom the same form added before."""
         token = request.path_params["token"]
         form = await form_of(request)
         sign = self.store.signed("join", token, form.get("form", ""))
@@ -156,7 +158,7 @@ class Site:
     # Raters -----------------------------------------------------------------------------------------------------------
 
     async def start(self, request: Request) -> Response:
-        """What is to be done, and where the rater is."""
+        """Show the instructions and the rater's progress."""
         rater = self._rater(request)
         told = instructions(self.store.task)
         progress = self.store.progress(rater)
@@ -164,7 +166,7 @@ class Site:
         return self._page("start", task=self.store.task, told=told, progress=progress, link=link)
 
     async def item(self, request: Request) -> Response:
-        """The first item that was not answered."""
+        """Show the first unanswered item."""
         rater = self._rater(request)
         progress = self.store.progress(rater)
         if progress.following is None:
@@ -183,7 +185,7 @@ class Site:
         return self.store.signed("item", rater.n, rater.token, *fields)
 
     def _undo_form(self, rater: Rater) -> dict[str, str]:
-        """Return the fields by which the last answer is taken back, and no other however often they are sent."""
+        """Return the fields to retract the last answer, and no other, however often they are sent."""
         answer = str(self.store.last(rater) or 0)
         return {"answer": answer, "sign": self._undo_sign(rater, answer)}
 
@@ -191,7 +193,7 @@ class Site:
         return self.store.signed("undo", rater.n, rater.token, answer)
 
     async def answer(self, request: Request) -> Response:
-        """Keep an answer; it is on the disk before the next page is shown."""
+        """Save an answer, which is on the disk before the next page is shown."""
         rater = self._rater(request)
         form = await form_of(request)
         _require_sign(self._item_sign(rater, form), form)
@@ -215,7 +217,7 @@ class Site:
         return RedirectResponse(self._after(rater, showing, value), 303)
 
     def _after(self, rater: Rater, showing: Showing, value: float | str | None) -> str:
-        """Where a rater goes after an answer."""
+        """Return the address of the page after an answer."""
         if showing.question.kind == "practice" and showing.question.right is not None and value is not None:
             return f"feedback/{showing.position}"
         progress = self.store.progress(rater)
@@ -223,7 +225,7 @@ class Site:
         return "break" if pause and progress.following and progress.done % pause == 0 else "item"
 
     async def undo(self, request: Request) -> Response:
-        """Take the last answer back, unless it is not the last any more."""
+        """Retract an answer, unless there is a newer one."""
         rater = self._rater(request)
         form = await form_of(request)
         _require_sign(self._undo_sign(rater, form.get("answer", "")), form)
@@ -231,7 +233,7 @@ class Site:
         return RedirectResponse("item", 303)
 
     async def feedback(self, request: Request) -> Response:
-        """What the owner says of an answer to a practice item."""
+        """Show the owner's feedback on an answer to a practice item."""
         rater = self._rater(request)
         showing = self.store.showing(rater, request.path_params["position"])
         if showing is None or showing.question.kind != "practice" or showing.value is None:
@@ -247,11 +249,11 @@ class Site:
         )
 
     async def rest(self, request: Request) -> Response:
-        """A break."""
+        """Show a break."""
         return self._page("break", progress=self.store.progress(self._rater(request)))
 
     async def done(self, request: Request) -> Response:
-        """Thanks, with a code that the owner knows, too."""
+        """Show thanks, with a code that the owner knows too."""
         rater = self._rater(request)
         if self.store.progress(rater).following is not None:
             return RedirectResponse("item", 303)
@@ -260,7 +262,7 @@ class Site:
     # The owner --------------------------------------------------------------------------------------------------------
 
     async def owner(self, request: Request) -> Response:
-        """How far everybody is, and how well they agree."""
+        """Show everybody's progress, and the agreement."""
         self._require_owner(request)
         found = await run_in_threadpool(owner_summary.summarise, self.store.path, self.store.task)
         raters = self.store.raters()
@@ -270,23 +272,23 @@ class Site:
         return self._page("owner", task=self.store.task, found=found, codes=codes, forms=forms, sign=sign)
 
     async def alpha(self, request: Request) -> Response:
-        """Agreement as it grows, drawn."""
+        """Draw agreement over time."""
         self._require_owner(request)
         drawn = await run_in_threadpool(owner_summary.growth_svg, self.store.path, self.store.task)
         return Response(drawn, media_type="image/svg+xml")
 
     async def export(self, request: Request) -> Response:
-        """A table as CSV."""
+        """Return a table as CSV."""
         self._require_owner(request)
         name = request.path_params["name"]
         if name not in owner_summary.EXPORTS:
             raise HTTPException(404, "There is no such table.")
         text = await run_in_threadpool(owner_summary.exported, name, self.store.path, self.store.task)
-        kept = {"content-disposition": f'attachment; filename="{name}"'}
-        return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=kept)
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=headers)
 
     async def decide(self, request: Request) -> Response:
-        """Keep what the owner decides on a disputed item."""
+        """Save the owner's decision on a disputed item."""
         self._require_owner(request)
         form = await form_of(request)
         _require_sign(self.store.signed("decide", self.store.token(OWNER)), form)
@@ -310,17 +312,17 @@ class Site:
             return RedirectResponse("./", 303)
         _require_sign(self._withdraw_form(rater)["sign"], form)
         if form.get("sure") != "yes":
-            raise HTTPException(400, "Say that you are sure. Go back to do so.")
+            raise HTTPException(400, "Confirm that you are sure. Go back to do so.")
         if not self.store.withdraw(rater.n):
-            told = "The answers are deleted. Traces stay in the file until the server is stopped: a program reads it."
-            raise HTTPException(503, told)
+            text = "The answers are deleted. Traces stay in the file until the server stops: another program reads it."
+            raise HTTPException(503, text)
         return RedirectResponse("./", 303)
 
     def _withdraw_form(self, rater: Rater) -> dict[str, str]:
         sign = self.store.signed("withdraw", self.store.token(OWNER), rater.n, rater.token)
         return {"rater": str(rater.n), "sign": sign}
 
-    # Who asks ---------------------------------------------------------------------------------------------------------
+    # Access -----------------------------------------------------------------------------------------------------------
 
     def _rater(self, request: Request) -> Rater:
         n = request.path_params["n"]

@@ -18,7 +18,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the page is found: the address of this machine that it listens at, and the public one before it, if any."""
+    """The address of the page: the host and port to listen on, and the public URL before them, if any."""
 
     host: str
     port: int
@@ -26,7 +26,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What links begin with."""
+        """The beginning of all links."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public.rstrip("/") or f"http://{host}:{self.port}"
 
@@ -36,7 +36,7 @@ class Address:
         return urlsplit(self.public).path.rstrip("/")
 
     def hosts(self) -> list[str]:
-        """The names that the page answers to. One that listens everywhere cannot know its own."""
+        """Return the host names that the page answers to; all, if it listens everywhere and has no public address."""
         if self.host in ("0.0.0.0", "::") and not self.public:
             return ["*"]
         public = urlsplit(self.public).hostname
@@ -44,7 +44,7 @@ class Address:
 
 
 def check_public(public: str) -> None:
-    """Raise MethodError for a public address that is no URL."""
+    """Raise MethodError for a public address that is not a URL of a page."""
     try:
         split = urlsplit(public)
         is_page = bool(split.hostname) and split.port != 0 and split.scheme in ("http", "https")
@@ -52,37 +52,37 @@ def check_public(public: str) -> None:
         is_page = False
     if public and (not is_page or split.query or split.fragment):
         raise MethodError(
-            f"'{public}' is no address of a page", where="--public", hint="such as https://example.org/rate"
+            f"'{public}' is not the address of a page", where="--public", hint="use one like https://example.org/rate"
         )
 
 
 def links(store: Store, address: Address) -> list[tuple[str, str]]:
-    """Return one link a rater, one to join where raters may, and one for the owner; each with whom it is for."""
-    found = [(rater.name, f"{address.url}/enter/{rater.token}") for rater in store.raters()]
+    """Return names and links: one link per rater, one to join if raters may, and one for the owner."""
+    named = [(rater.name, f"{address.url}/enter/{rater.token}") for rater in store.raters()]
     if store.slots:
-        found.append((f"anybody, {store.slots} in all", f"{address.url}/enter/{store.token(JOIN)}"))
-    return [*found, ("owner", f"{address.url}/enter/{store.token(OWNER)}")]
+        named.append((f"anybody, {store.slots} in all", f"{address.url}/enter/{store.token(JOIN)}"))
+    return [*named, ("owner", f"{address.url}/enter/{store.token(OWNER)}")]
 
 
 @contextlib.contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a socket that listens. Raises MethodError where it cannot."""
+    """Open a listening socket. Raises MethodError if that is impossible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
-            bound.listen(2048)  # before links are shown: who is quicker than the server waits
+            bound.listen(2048)  # before links are shown, so that early requests wait for the server
         except (OSError, UnicodeError) as error:
             busy = getattr(error, "errno", None) == errno.EADDRINUSE
-            hint = "name another with --port, or 0 for any that is free" if busy else "see --host and --port"
-            reason = "is in use" if busy else f"cannot be listened at: {getattr(error, 'strerror', None) or error}"
+            hint = "choose another with --port, or 0 for any free one" if busy else "check --host and --port"
+            reason = "is in use" if busy else f"cannot be used: {getattr(error, 'strerror', None) or error}"
             raise MethodError(f"port {port} of {host} {reason}", hint=hint) from error
         yield bound
 
 
 def serve(store: Store, bound: socket.socket, address: Address) -> None:
-    """Serve until interrupted. Raises MethodError where the packages for it are missing."""
+    """Serve until interrupted. Raises MethodError if the packages for it are missing."""
     try:
         import uvicorn
 
@@ -93,6 +93,6 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
         raise missing_package(package, "rate", error) from error
     app = Site(store, address.base, secure=address.public.startswith("https:")).app(address.hosts())
     server = uvicorn.Server(settings(app))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the server passes on what stopped it: end in order
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the server raises the signal again; end cleanly
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[bound])

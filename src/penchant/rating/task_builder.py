@@ -1,4 +1,4 @@
-"""From a target to a task: what instruments, or a table, ask of people, with what the owner adds."""
+"""Construction of a task from a target: the items of an instrument or a table, with the owner's additions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Judge = Callable[[str, Wishes], Task | None]
 _LONGEST = 1 << 20
 """The most bytes of instructions."""
 _MOST = 9
-"""The most points of a scale, which have a key each."""
+"""The most points of a scale, since each has a key."""
 _LARGEST = 1_000_000
 """The largest number of a point."""
 _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
@@ -39,50 +39,55 @@ class Given:
 
 
 def share(text: str) -> float:
-    """Read a share between 0 and 1, as 5% or 0.05. Raises MethodError."""
+    """Read a share between 0 and 1, such as 5% or 0.05. Raises MethodError."""
     number, percent, rest = text.strip().partition("%")
     value = numeral(number)
     value = -1 if value is None else value / (100 if percent else 1)
     if rest or not 0 <= value <= 1:
-        raise MethodError(f"'{text}' is no share", where="--repeat", hint="such as 5% or 0.05")
+        raise MethodError(f"'{text}' is not a share", where="--repeat", hint="write it as 5% or 0.05")
     return value
 
 
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
-    """Return the task of a target: of its texts where a column is named, else what the first instrument makes of it
-    that knows it. Raises DataError, MethodError or StudyError."""
+    """Return the task of a target. Raises DataError, MethodError or StudyError.
+
+    It consists of the target's texts if a column is named, else of the items of the first instrument that knows the
+    target.
+    """
     task = _task(target, wishes, judges)
     if not task.items:
-        raise DataError("holds nothing to judge", file=target)
+        raise DataError("contains nothing to rate", file=target)
     practice = _declared(given.practice, task, "practice") if given.practice else ()
     attention = _declared(given.attention, task, "attention") if given.attention else ()
-    told = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
+    text = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
     items = (*task.items, *practice, *attention)
-    return replace(task, items=items, instructions=told, repeat=given.repeat, breaks=given.breaks, seed=given.seed)
+    return replace(task, items=items, instructions=text, repeat=given.repeat, breaks=given.breaks, seed=given.seed)
 
 
 def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> Task:
     for_pairs = wishes.columns or wishes.per_group
-    told = "--good, --bad, --group, --id and --per-group are for pairs"
+    message = "--good, --bad, --group, --id and --per-group are for pairs only"
     if wishes.column and for_pairs:
-        raise MethodError(told, hint="leave out --column")
+        raise MethodError(message, hint="leave out --column")
     if wishes.column:
         return _texts_task(Path(target), wishes)
     if wishes.scale:
-        raise MethodError("--scale is for a table of texts", hint="name their column with --column")
-    found = (judge(target, wishes) for judge in judges)
-    task = next((task for task in found if task is not None), None)
+        raise MethodError("--scale needs a table of texts", hint="name the column of texts with --column")
+    tasks = (judge(target, wishes) for judge in judges)
+    task = next((task for task in tasks if task is not None), None)
     if task is None:
         hint = "name a result directory of cloze, a table of pairs, a set of value statements, or a table with --column"
-        raise MethodError("is nothing that people can judge", where=target, hint=hint)
+        raise MethodError("is not something that people can rate", where=target, hint=hint)
     if for_pairs and not task.has_pairs:
-        raise MethodError(told, where=target, hint="leave them out")
+        raise MethodError(message, where=target, hint="leave them out")
     return task
 
 
 def scale_points(text: str) -> tuple[Point, ...]:
-    """Read a scale: "1-7", or its points separated by commas, each a number with a name if it has one, as in
-    "1=bad,2,3=good", or names alone, "no,perhaps,yes", which are numbered. Raises MethodError."""
+    """Read a scale: "1-7", numbers with names as in "1=bad,2,3=good", or names alone as in "no,perhaps,yes".
+
+    Names alone are numbered. Raises MethodError.
+    """
     whole = _RANGE.fullmatch(text)
     if whole:
         first, last = int(whole[1]), int(whole[2])
@@ -91,10 +96,10 @@ def scale_points(text: str) -> tuple[Point, ...]:
         points = list(_named(text))
     labels = [as_named(point.label) for point in points if point.label]
     if len(set(labels)) < len(labels):
-        raise MethodError(f"two points of '{text}' have one name", where="--scale", hint="name each otherwise")
+        raise MethodError(f"two points of '{text}' have the same name", where="--scale", hint="use different names")
     if not 2 <= len(points) <= _MOST or any(b.value <= a.value for a, b in pairwise(points)):
-        told = f"'{text}' is no scale of 2 to {_MOST} points that ascend"
-        raise MethodError(told, where="--scale", hint='such as 1-7, "1=bad,2,3=good" or "no,perhaps,yes"')
+        message = f"'{text}' is not a scale of 2 to {_MOST} ascending points"
+        raise MethodError(message, where="--scale", hint='write it like 1-7, "1=bad,2,3=good" or "no,perhaps,yes"')
     return tuple(points)
 
 
@@ -105,7 +110,7 @@ def _named(text: str) -> Iterator[Point]:
         number, _, label = part.partition("=")
         value = _number(number)
         if numbered and value is None:
-            raise MethodError(f"'{part}' has no number", where="--scale", hint='as in "1=bad,2,3=good"')
+            raise MethodError(f"'{part}' has no number", where="--scale", hint='write it like "1=bad,2,3=good"')
         yield Point(value, label.strip()) if value is not None else Point(float(n), part)
 
 
@@ -115,13 +120,13 @@ def _number(text: str) -> float | None:
 
 
 def _texts_task(path: Path, wishes: Wishes) -> Task:
-    """Return a task of the texts in a column of a table; the other columns come back with the judgements."""
+    """Return a task of the texts in a column of a table; judgements repeat the other columns."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)
     if reserved:
-        told = f"the table of judgements has a column '{min(reserved)}' of its own"
-        raise DataError(told, file=path, hint="give the column another name")
+        message = f"the column name '{min(reserved)}' is reserved for the table of judgements"
+        raise DataError(message, file=path, hint="give the column another name")
     items = tuple(
         Question(
             {name: "" if cell is None else str(cell) for name, cell in row.values.items()},
@@ -133,8 +138,11 @@ def _texts_task(path: Path, wishes: Wishes) -> Task:
 
 
 def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
-    """Yield practice or attention items of a task: the columns `text`, `right` and, if wanted, `word` (a part of the
-    text to be marked) and `why`; for choices `good`, `bad` and `why`."""
+    """Yield practice or attention items of a task from a table.
+
+    Its columns are `text`, `right` and, optionally, `word` (a part of the text to mark) and `why`; for choices `good`,
+    `bad` and `why`.
+    """
     for row in read_rows(path):
         why = str(row.values.get("why") or "")
         if task.kind == "choice":
@@ -142,12 +150,12 @@ def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
             yield Question({}, good, other=bad, kind=kind, right=FIRST, why=why)
             continue
         text = _cell(row, "text", path)
-        given = row.number(row.values.get("right"))
-        right = None if given in (None, "") else _number(str(given))
-        if right not in task.answers and (kind == "attention" or given not in (None, "")):
+        cell = row.number(row.values.get("right"))
+        right = None if cell in (None, "") else _number(str(cell))
+        if right not in task.answers and (kind == "attention" or cell not in (None, "")):
             known = ", ".join(f"{answer:g}" for answer in task.answers if isinstance(answer, float))
-            told = f"'{'' if given is None else given}' is no point of the scale"
-            raise DataError(told, file=path, line=row.line, field="right", hint=f"it has {known}")
+            message = f"'{'' if cell is None else cell}' is not a point of the scale"
+            raise DataError(message, file=path, line=row.line, field="right", hint=f"use one of {known}")
         question = Question({}, text, kind=kind, right=right, why=why)
         yield _marked(question, str(row.values.get("word") or ""), row, path)
 
@@ -163,8 +171,8 @@ def _marked(question: Question, word: str, row: Row, path: Path) -> Question:
 
 def _cell(row: Row, column: str, path: Path) -> str:
     if column not in row.values:
-        told = f"there is no column '{column}'"
-        raise DataError(told, file=path, hint=suggestion(column, list(row.values)))
+        message = f"there is no column '{column}'"
+        raise DataError(message, file=path, hint=suggestion(column, list(row.values)))
     cell = row.values[column]
     if cell is None or not str(cell).strip():
         raise DataError("the text is blank", file=path, line=row.line, field=column)

@@ -1,4 +1,4 @@
-"""What people are asked to judge: items on a scale, or choices between two sentences."""
+"""Rating tasks: items on a scale, or choices between two sentences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Kind = Literal["scale", "choice"]
 Layout = Literal["long", "sides", "wide"]
 ItemKind = Literal["item", "practice", "attention"]
 FIRST, SECOND = "good", "bad"
-"""What choosing the first and the second text of an item is called."""
+"""The names of the answers that choose the first and the second text of an item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a scale: its number, and its name where it has one."""
+    """A point of a scale: its number, and its name if it has one."""
 
     value: float
     label: str = ""
@@ -26,9 +26,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One item. `key` are the cells by which its judgements are known again; `text` is what is shown, `span` the place
-    in it of the word that is judged. A choice has an `other` text, and `text` is the first, called "good". `right` is
-    the answer that the owner declares for practice and attention items, `why` the reason that is shown for it."""
+    """One item.
+
+    `key` are the cells that identify its judgements; `text` is shown, and `span` is the place in it of the word to
+    judge. A choice has an `other` text, and `text` is the first, called "good". `right` is the correct answer of a
+    practice or attention item, and `why` the reason shown for it.
+    """
 
     key: Mapping[str, str]
     text: str
@@ -41,9 +44,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of every rater. `question` stands above each item, `points` are those of the scale (none for a
-    choice), `layout` is the form of the table of judgements (see `penchant.tables.judgement_database`), whose values
-    are in a column named `value`. `language` is a BCP 47 tag, "und" where unknown. `instructions` are Markdown."""
+    """A task for every rater.
+
+    `question` stands above each item, `points` are those of the scale (none for a choice), `layout` is the form of the
+    table of judgements (see `penchant.tables.judgement_database`), whose values are in a column named `value`.
+    `language` is a BCP 47 tag, "und" if unknown. `instructions` are Markdown.
+    """
 
     title: str
     kind: Kind
@@ -60,12 +66,12 @@ class Task:
 
     @property
     def answers(self) -> tuple[float | str, ...]:
-        """Return what can be answered, in order."""
+        """The possible answers, in order."""
         return (FIRST, SECOND) if self.kind == "choice" else tuple(point.value for point in self.points)
 
     @property
     def has_pairs(self) -> bool:
-        """Return whether it asks about pairs of sentences."""
+        """True if the items are pairs of sentences."""
         return self.kind == "choice" or self.layout == "sides"
 
     def described(self) -> dict[str, Any]:
@@ -74,23 +80,26 @@ class Task:
 
     @property
     def sha256(self) -> str:
-        """Return a hash of all that is asked; what raters are told may change."""
+        """The hash of the task, without instructions, title and breaks, which may change."""
         asked = {name: value for name, value in asdict(self).items() if name not in ("instructions", "title", "breaks")}
         return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
-    """Return the task whose description was kept."""
+    """Return the task of a stored description."""
     points = tuple(Point(**point) for point in described["points"])
     return Task(**{**described, "points": points}, items=items)
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How the owner wants a target judged. `task` chooses among an instrument's ways, such as `choice` or `sentences`;
-    `everything` asks for words that are rated already, too; the results in the directories `without` are not
-    looked at. Of pairs, `columns` are those of their tables by field, `files` the tables of a study where that is the
-    target, `per_group` how many of each group are drawn with the `seed` (0: all)."""
+    """The owner's choices for the task of a target.
+
+    `task` chooses among an instrument's kinds, such as `choice` or `sentences`; `everything` includes words that are
+    already rated; results in the directories `without` are ignored. For pairs, `columns` are those of their tables by
+    field, `files` the tables of a study that is the target, and `per_group` the number drawn from each group with the
+    `seed` (0: all).
+    """
 
     task: str = ""
     everything: bool = False

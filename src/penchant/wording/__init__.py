@@ -1,1 +1,1 @@
-"""English in one place: the words of methods and notes, by their codes."""
+"""The words of methods and notes, by their codes."""

@@ -1,6 +1,6 @@
-"""Codes with parameters for how a number was made and what must be known of it; their words are in catalogues.
+"""Codes with parameters for the methods behind a number and the notes on it; catalogues hold their words.
 
-Those of penchant's own statistics are in `methods.yaml` and `notes.yaml` beside this file. Those of an instrument begin
+Those of penchant's own statistics are in `methods.yaml` and `notes.yaml` beside this file. Codes of an instrument begin
 with the name of its folder and a point, and are in its `text.yaml`, under `methods` and `notes`.
 """
 
@@ -17,10 +17,10 @@ _FOLDERS: dict[str, Path] = {}
 
 
 class Phrase:
-    """A code with parameters: text, numbers, lists of them, or another phrase that this one is about.
+    """A code with parameters: text, numbers, lists of these, or another phrase.
 
-    Equal phrases have equal codes and parameters. `str(phrase)` is its words in the catalogue. A parameter that is None
-    is left out.
+    Equal phrases have equal codes and parameters. `str(phrase)` returns its words from the catalogue. Parameters that
+    are None are omitted.
     """
 
     __slots__ = ("code", "params")
@@ -46,28 +46,28 @@ class Phrase:
         return _written(self)
 
     def json(self) -> str:
-        """Return the phrase as compact JSON, which `read` takes back."""
+        """Return the phrase as compact JSON, which `read` accepts."""
         return json.dumps(self.plain(), ensure_ascii=False, separators=(",", ":"), default=_jsonable)
 
     def plain(self) -> dict[str, Any]:
-        """Return the code and, where there are any, the parameters as a mapping fit for JSON."""
+        """Return the code and, if there are any, the parameters as a mapping fit for JSON."""
         return {"code": self.code, **({"params": dict(self.params)} if self.params else {})}
 
     @classmethod
     def read(cls, text: str | Mapping[str, Any]) -> Self:
-        """Read what `json` wrote."""
-        found = json.loads(text) if isinstance(text, str) else text
-        return cls(found["code"], **{name: _unplain(value) for name, value in found.get("params", {}).items()})
+        """Read a phrase from the output of `json`."""
+        plain = json.loads(text) if isinstance(text, str) else text
+        return cls(plain["code"], **{name: _unplain(value) for name, value in plain.get("params", {}).items()})
 
     def with_(self, **changes: Any) -> Self:
-        """Return the phrase with some parameters changed; one that is None is left out."""
+        """Return the phrase with some parameters changed; those set to None are omitted."""
         return type(self)(self.code, **{**self.params, **changes})
 
 
 class Method(Phrase):
-    """The making of an interval or a test, such as `Method("cluster-t", clusters=12, df=11)`.
+    """The method of an interval or a test, such as `Method("cluster-t", clusters=12, df=11)`.
 
-    A code that begins with `none-` (after the folder, in an instrument's) says why there is no interval.
+    A code that begins with `none-` (in an instrument, after its folder) says why there is no interval.
     """
 
     __slots__ = ()
@@ -75,19 +75,19 @@ class Method(Phrase):
 
     @property
     def makes_nothing(self) -> bool:
-        """Return whether it says that there is no interval."""
+        """True if the code gives a reason why there is no interval."""
         return self.code.rpartition(".")[2].startswith("none-")
 
     def sources(self) -> list[str]:
-        """Return the keys of the works it is cited with, those of the methods in its parameters first."""
+        """Return the keys of the works to cite, those of methods among the parameters first."""
         inner = [key for value in self.params.values() if isinstance(value, Method) for key in value.sources()]
         return list(dict.fromkeys([*inner, *_entry(self)["cite"]]))
 
 
 class Note(Phrase):
-    """A thing to know before reading a number, such as `Note("few-clusters", have=5, noun="groups")`.
+    """A caution about a number, such as `Note("few-clusters", have=5, noun="groups")`.
 
-    A parameter `would_do` says how many items an interval that misses its level would need.
+    The parameter `would_do` is the number of items an interval would need to keep its level.
     """
 
     __slots__ = ()
@@ -98,7 +98,7 @@ Notes: TypeAlias = tuple[Note, ...]
 
 
 def read_method(text: str) -> Method | None:
-    """Read the column `method` or `test_method` of a row; None where it is empty."""
+    """Read the column `method` or `test_method` of a row; None if it is empty."""
     return Method.read(text) if text else None
 
 
@@ -108,13 +108,13 @@ def read_notes(text: str) -> Notes:
 
 
 def notes_json(notes: Iterable[Note]) -> str:
-    """Return notes as the column `notes` of a row, which is empty for none."""
-    found = [note.plain() for note in notes]
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if found else ""
+    """Return notes as the column `notes` of a row, "" for none."""
+    plain = [note.plain() for note in notes]
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if plain else ""
 
 
 def has_words(text: object, *, notes: bool) -> bool:
-    """Return whether the column `notes`, or one of a method, of a row from a file can be read and said in words."""
+    """True if a column `notes`, or a column of a method, from a file can be read and rendered in words."""
     from jinja2 import TemplateError
 
     try:
@@ -130,7 +130,7 @@ def notes_of(row: Mapping[str, Any]) -> Notes:
 
 
 def present(*notes: Note | None) -> Notes:
-    """Return the notes that there are, in order."""
+    """Return the notes that are not None, in order."""
     return tuple(note for note in notes if note is not None)
 
 
@@ -139,11 +139,11 @@ def in_words(notes: Iterable[Note]) -> str:
     return "; ".join(map(str, notes))
 
 
-# Many that differ in their numbers only
+# Phrases that differ in their numbers only
 
 
 class Span:
-    """The numbers that stand in one place of several phrases, shown as their least and their largest."""
+    """The different numbers in one place of several phrases, displayed as the smallest and the largest."""
 
     def __init__(self, values: Iterable[float], between: str) -> None:
         self.values, self.between = sorted(set(values)), between
@@ -159,17 +159,17 @@ class Span:
 
 
 def shape(phrase: Phrase) -> tuple[object, ...]:
-    """Return what phrases have in common that differ in their numbers only."""
+    """Return the code and structure of a phrase, which is equal for phrases that differ in their numbers only."""
     return phrase.code, tuple((name, _shape(value)) for name, value in phrase.params.items())
 
 
 def spanning(phrases: Sequence[Phrase], between: str) -> str:
-    """Return the words of phrases of one shape, each number that differs as a range, `between` between its ends."""
+    """Return the words of phrases of one shape, with numbers that differ as ranges, `between` their ends."""
     return str(_spanned(phrases, between))
 
 
 def together(groups: Sequence[Notes]) -> str:
-    """Return the words of several lists of notes that differ in their numbers only as one."""
+    """Return the words of lists of notes that differ in their numbers only, merged into one."""
     return "; ".join(spanning(alike, "–") for alike in zip(*groups, strict=True))
 
 
@@ -203,14 +203,14 @@ def _shape(value: Any) -> object:
 
 
 def register(folder: Path) -> None:
-    """Make the `text.yaml` of an instrument's folder, if it has one, the catalogue of its codes."""
+    """Register the `text.yaml` of an instrument's folder, if it exists, as the catalogue of its codes."""
     if (folder / "text.yaml").is_file():
         _FOLDERS[folder.name] = folder / "text.yaml"
 
 
 @cache
 def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
-    """Return the texts of a catalogue with the keys of the works they cite, by code."""
+    """Return the texts of a catalogue and the keys of the works they cite, by code."""
     from penchant.wording.templates import document
 
     found = document(path)
@@ -235,7 +235,7 @@ def _written(phrase: Phrase) -> str:
 
 
 def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
-    """Yield the catalogue, code, text and cited works of every method and note that is known."""
+    """Yield the catalogue, code, text and cited works of every known method and note."""
     for catalogue in ("methods", "notes"):
         places = [("", _HERE / f"{catalogue}.yaml"), *((f"{name}.", path) for name, path in _FOLDERS.items())]
         for prefix, path in places:
@@ -260,4 +260,4 @@ def _jsonable(value: object) -> object:
         return {"of": value.catalogue, **value.plain()}
     if isinstance(value, Span):
         return {"values": value.values, "between": value.between}
-    raise TypeError(f"{type(value).__name__} is no parameter of a phrase")
+    raise TypeError(f"{type(value).__name__} cannot be a parameter of a phrase")

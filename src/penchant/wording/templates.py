@@ -1,4 +1,4 @@
-"""Fill the texts of catalogues in: jinja2 templates, with filters for numbers and nouns."""
+"""Rendering of catalogue texts: jinja2 templates with filters for numbers and nouns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @cache
 def document(path: Path) -> dict[str, Any]:
-    """Return the YAML of a catalogue."""
+    """Return the parsed YAML of a catalogue."""
     import yaml
 
-    found: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    return found or {}
+    content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return content or {}
 
 
 def common(name: str) -> dict[str, Any]:
-    """Return a catalogue of this folder, such as "columns"."""
+    """Return a catalogue in this folder, such as "columns"."""
     return document(Path(__file__).with_name(f"{name}.yaml"))
 
 
 def filled(text: str, params: Mapping[str, Any]) -> str:
-    """Return a text with its placeholders filled in. Raises jinja2's UndefinedError for one that has no value."""
+    """Return a text with its placeholders filled in. Raises jinja2's UndefinedError for one without a value."""
     return parsed(text).render(params)
 
 
@@ -42,8 +42,10 @@ def parsed(text: str) -> Template:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The words of an instrument: the entries of its `text.yaml` (or those below a key of it), whose placeholders are
-    filled in with `facts`. What it does not say is taken from `usual`."""
+    """The texts of an instrument, with placeholders to be filled in from `facts`.
+
+    `path` is its `text.yaml`, and `keys` lead to a part of that. Entries missing there are taken from `usual`.
+    """
 
     path: Path
     keys: tuple[str, ...] = ()
@@ -52,33 +54,33 @@ class Text:
 
     @classmethod
     def of(cls, folder: Path) -> Text:
-        """Return the text in a folder."""
+        """Return the texts of an instrument's folder."""
         return cls(folder / "text.yaml")
 
     def below(self, *keys: str) -> Text:
-        """Return a part of the text."""
+        """Return the texts under some keys."""
         return replace(self, keys=(*self.keys, *keys))
 
     def given(self, **facts: Any) -> Text:
-        """Return the text with further facts."""
+        """Return the texts with further facts."""
         return replace(self, facts={**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words, one that is a list as its parts in a row; "" where there is none."""
+        """Return an entry in words, the parts of a list joined by spaces; "" if the entry is missing."""
         entry = self._entry(keys)
         parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
-        found = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
-        return " ".join(filter(None, found))
+        sentences = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
+        return " ".join(filter(None, sentences))
 
     def has(self, *keys: str) -> bool:
-        """Return whether there is an entry."""
+        """True if there is such an entry."""
         return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:
         """Return an entry that is a list of paragraphs, without those that turn out empty."""
         found = self._entry(keys) or []
         if not isinstance(found, list):
-            raise DataError("is no list of paragraphs", file=self.path, field=".".join((*self.keys, *keys)))
+            raise DataError("is not a list of paragraphs", file=self.path, field=".".join((*self.keys, *keys)))
         texts = (self._filled(str(text), keys, self.facts) for text in found)
         return [text for text in texts if text]
 
@@ -101,7 +103,7 @@ class Text:
 
 
 def literal(text: str) -> str:
-    """Make a user's name safe within a paragraph of methods, where backticks and [@…] have a meaning."""
+    """Make a user's name safe in a paragraph of methods, where backticks and [@…] have a meaning."""
     return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 
@@ -112,7 +114,7 @@ def listed(parts: Iterable[object]) -> str:
 
 
 def named(names: Sequence[object], most: int = 5) -> str:
-    """Join names, of many the first and how many more there are: "a, b and 3 more"."""
+    """Join names, cut to the first `most`: "a, b and 3 more"."""
     rest = len(names) - most
     return listed([*names[:most], f"{rest:,} more"] if rest > 0 else names)
 

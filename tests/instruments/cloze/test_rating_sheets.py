@@ -54,7 +54,7 @@ def test_every_file_is_told_by_itself(penchant: Program, sheet: list[dict[str, s
         "anna.csv: 18 rows, 9 rated, 9 left empty",
         "ben.csv: 18 rows, 0 rated, 18 left empty",
         "note: ben.csv has no rating in 18 rows: was it saved?",
-        "ratings.csv: 9 ratings (9 new, 0 known before, 0 replaced; 27 rows left empty)",
+        "ratings.csv: 9 ratings (9 new, 0 already known, 0 replaced; 27 rows left empty)",
     ]
     before = (tmp_path / "ratings.csv").read_bytes()
     refused(penchant(*command[:3], "ben.csv", *command[5:]), "no rating to import", "ben.csv", "all 18 rows")

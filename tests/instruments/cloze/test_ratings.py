@@ -157,7 +157,7 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
         f"anna.csv: {len(exported)} rows, {len(exported)} rated, 0 left empty",
         f"ben.csv: {len(exported)} rows, {len(exported) - empty} rated, {empty} left empty",
     ]
-    assert merged == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
+    assert merged == f"ratings.csv: {n} ratings ({n} new, 0 already known, 0 replaced; {empty} rows left empty)"
     assert then.startswith("next: write ratings: ratings.csv under cloze in study.yaml, then penchant run study.yaml")
 
     said: dict[tuple[str, str], dict[str, float]] = {}
@@ -259,7 +259,7 @@ def test_two_models_share_a_row(penchant: Program, first: Path, tmp_path: Path) 
     before = (tmp_path / "rate.csv").read_bytes()
     code, _, err = penchant("ratings", "export", first, "-o", "rate.csv")
     assert (code, err.count("\n")) == (2, 1)
-    assert "already there" in err
+    assert "already exists" in err
     assert (tmp_path / "rate.csv").read_bytes() == before
 
 
@@ -327,7 +327,7 @@ def test_other_probes_of_the_study_are_passed_over(penchant: Program, first: Pat
 
 def test_a_broken_result_is_named(penchant: Program, first: Path) -> None:
     (first / "cloze" / "tiny" / "items.parquet").unlink()
-    refused(penchant("ratings", "export", first), str(first / "cloze" / "tiny"), "no result here")
+    refused(penchant("ratings", "export", first), str(first / "cloze" / "tiny"), "contains no result")
 
 
 # --- import -------------------------------------------------------------------------------------------------------
@@ -392,12 +392,12 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
         "anna.csv: 1 row, 1 rated, 0 left empty",
         "ben.csv: 2 rows, 1 rated, 1 left empty",
         "note: no model predicted 'He' in s2: these ratings change no result",
-        "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 row left empty)",
+        "new/ratings.csv: 2 ratings (2 new, 0 already known, 0 replaced; 1 row left empty)",
     ]
     kept = (tmp_path / "new/ratings.csv").read_text()
     assert kept == f"sentence,text,word,rater,rating\ns1,{TEXTS['s1']},dog,anna,1\ns2,,He,ben,1\n"
     again = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
-    assert "2 ratings (0 new, 2 known before, 0 replaced; 1 row left empty)" in again[2]
+    assert "2 ratings (0 new, 2 already known, 0 replaced; 1 row left empty)" in again[2]
     assert (tmp_path / "new/ratings.csv").read_text() == kept
     twice = penchant("ratings", "import", first, "anna.csv", "anna.csv", "--into", "new/ratings.csv")
     refused(twice, "anna.csv, line 2", "a second time", "the first is in anna.csv, line 2")
@@ -412,7 +412,7 @@ def test_replace_changes_what_this_rater_said_before(penchant: Program, first: P
     refused(penchant(*command), "--replace")
     code, _, err = penchant(*command, "--replace")
     assert code == 0
-    assert err.endswith("ratings.csv: 4 ratings (1 new, 1 known before, 1 replaced; 0 rows left empty)\n")
+    assert err.endswith("ratings.csv: 4 ratings (1 new, 1 already known, 1 replaced; 0 rows left empty)\n")
     kept = [(r.sentence, r.word, r.rater, r.value) for r in read_ratings([tmp_path / "ratings.csv"])]
     assert kept == [
         ("s1", "dog", "anna", 0.5),
@@ -430,7 +430,7 @@ def test_an_emptied_rating_leaves_the_earlier_one(penchant: Program, first: Path
     (tmp_path / "anna.csv").write_text(HEAD + f"{DOG}\ns1,,thou,1\n")
     code, _, err = penchant("ratings", "import", first, "anna.csv", "--into", "ratings.csv", "--replace")
     assert code == 0
-    assert "3 ratings (1 new, 0 known before, 0 replaced; 1 row left empty)" in err
+    assert "3 ratings (1 new, 0 already known, 0 replaced; 1 row left empty)" in err
     assert (tmp_path / "ratings.csv").read_text() == BEFORE + "s1,thou,anna,1\n"
 
 
@@ -453,7 +453,7 @@ def test_a_file_name_in_nfd_is_the_same_rater(penchant: Program, first: Path, tm
     for known in (0, 1):
         code, _, err = penchant("ratings", "import", first, file, "--into", "ratings.csv")
         assert code == 0, err
-        assert f"1 rating ({1 - known} new, {known} known before" in err
+        assert f"1 rating ({1 - known} new, {known} already known" in err
     assert [r.rater for r in read_ratings([tmp_path / "ratings.csv"])] == ["Zoë"]
 
 
@@ -598,7 +598,7 @@ def test_a_rater_who_turned_the_scale_round_is_noticed(penchant: Program, tmp_pa
         (tmp_path / f"{rater}.csv").write_text("sentence,word,rater,rating\n" + rated)
     code, _, err = penchant("ratings", "agreement", "anna.csv", "ben.csv")
     assert code == 0
-    assert "alpha is below 0: raters agree less than by chance; did one of them turn the scale round?" in err
+    assert "alpha is below 0: raters agree less than by chance; did one of them reverse the scale?" in err
 
 
 def test_one_sheet_under_two_names_is_noticed(penchant: Program, tmp_path: Path) -> None:
@@ -629,7 +629,9 @@ def test_a_sheet_opens_in_a_spreadsheet(penchant: Program, first: Path, tmp_path
     printed = penchant("ratings", "export", first)[1]
     assert (tmp_path / "sheet.csv").read_text("utf-8") == "\ufeff" + printed
     refused(
-        penchant("ratings", "export", first, "-o", "sheet.xlsx"), "sheet.xlsx: is no CSV file", "end its name in .csv"
+        penchant("ratings", "export", first, "-o", "sheet.xlsx"),
+        "sheet.xlsx: is not a CSV file",
+        "end its name in .csv",
     )
     assert not (tmp_path / "sheet.xlsx").exists()
 

@@ -248,7 +248,7 @@ def test_audit_counts_pairs_that_the_tokenizer_does_not_know(zoo: Zoo, tmp_path:
     code, _, err = penchant("audit", file, "-m", zoo("xlm-roberta"), "-m", zoo("gpt2"))
     told = " ".join(err.split())
     assert code == 0 and told.count("unknown to the tokenizer") == 1
-    assert "pairs: 2 of 4 pairs hold something unknown to the tokenizer, which may make" in told
+    assert "pairs: 2 of 4 pairs hold something unknown to the tokenizer, which may turn" in told
 
 
 def test_shared_token_method_and_its_limits(zoo: Zoo, table: Path) -> None:

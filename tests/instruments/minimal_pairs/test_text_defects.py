@@ -213,7 +213,7 @@ def test_check_audit_a_study_and_python_say_it(tmp_path: Path, penchant: Program
         assert f"{SMALL} one of the pair has a capital: bad 1 (mine.csv, line 3)" in said
         assert "nothing amiss" not in out
         if command[0] == "check":
-            assert "2 cautions on the pairs themselves, in the notes" in " ".join(out.split())
+            assert "2 cautions about the pairs; see the notes" in " ".join(out.split())
     for place in ("minimal-pairs", "fair-pairs"):
         assert STRAYS in (tmp_path / "out" / place / "bundled_modern" / "signature.txt").read_text("utf-8")
     fine = table(tmp_path / "fine.csv", FINE, ("The dog barks.", "The dog bark."))
