@@ -56,6 +56,7 @@ from .study.api import export as export
 from .study.api import open as open
 from .study.api import report as report
 from .study.api import run as run
+from .study.differences import Differences as Differences
 from .study.model_check import check as check
 from .study.result_directories import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors

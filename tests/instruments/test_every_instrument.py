@@ -113,6 +113,20 @@ def test_what_init_writes_runs_as_it_is(
     assert code == 2 and "is already there" in err  # nothing is overwritten
 
 
+@pytest.mark.whole
+@pytest.mark.parametrize("name", NAMES)
+def test_the_headline_has_a_row_for_each_model_and_level(name: str, made: Callable[[str], Made]) -> None:
+    section, headline = made(name).section, instruments()[name].headline
+    found = [(result.summary, result.headline) for result in section.results]
+    if section.comparison is not None:
+        found.append((section.comparison, headline.table(section.comparison)))
+    for whole, table in found:
+        keys = table.columns[: table.columns.index("value")]
+        assert len(table) == len(table.select(keys).unique()) > 0
+        shared = [key for key in table.columns if key in whole.columns]
+        assert len(table.join(whole, on=shared, how="semi", nulls_equal=True)) == len(table)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_it_conforms(name: str) -> None:
     conform(instruments()[name], SECOND.get(name, MODELS))

@@ -18,6 +18,7 @@ from penchant.instruments.base import Probe
 from penchant.rating.tasks import Task, Wishes
 from penchant.records import Result
 from penchant.report.sections import Overview, Section
+from penchant.views.headline import Headline
 
 Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
 
@@ -28,9 +29,9 @@ class Instrument:
     `penchant.instruments`, under the name of its probe.
 
     `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
-    compared. `section` is what the report shows. `schemas` are the data files it reads, by topic of `penchant schema`
-    and then by file; `formats` the kinds of data it reads, by name, in words. In the folder of the probe are
-    `template`, a folder or some files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
+    compared. `section` is what the report shows, `headline` its answer. `schemas` are the data files it reads, by topic
+    of `penchant schema` and then by file; `formats` the kinds of data it reads, by name, in words. In the folder of the
+    probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
     a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section that comes
     before theirs. `judge` makes what people can be asked about a target into a task; None where that is not its own.
     `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row an
@@ -40,6 +41,7 @@ class Instrument:
     probe: type[Probe[Any]]
     compare: Callable[[Result, Result], pl.DataFrame]
     section: Section
+    headline: Headline = field(default_factory=Headline)
     template: str | tuple[str, ...] = "template"
     schemas: Mapping[str, Schemas] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
+
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.report import notebook
@@ -11,6 +13,11 @@ from penchant.report import notebook
 
 class Sections:
     """Show a result as the section that its instrument has in a report."""
+
+    def headline(self, result: Result) -> pl.DataFrame:
+        """The rows that answer the question of its instrument."""
+        signature = result.signature
+        return instrument(signature["probe"]).headline.table(result.summary, signature["model"])
 
     def charts(self, result: Result) -> dict[str, Any]:
         """The charts of its section by name, each an Altair chart."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import polars as pl
+
 from penchant import records
 from penchant.call_checks import asked, unknown_attribute
 from penchant.plurals import counted
@@ -14,6 +16,9 @@ from penchant.plurals import counted
 
 class Presentation(Protocol):
     """How a result shows itself in a notebook. Its instrument knows, so this is given by what knows instruments."""
+
+    def headline(self, result: Result) -> pl.DataFrame:
+        """The rows that answer the question of its instrument."""
 
     def charts(self, result: Result) -> dict[str, Any]:
         """The charts of its section by name."""
@@ -52,6 +57,11 @@ class Result(records.Result):
     def load(cls, directory: str | Path) -> Result:
         """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
         return cls(*records.read_result(directory))
+
+    @property
+    def headline(self) -> pl.DataFrame:
+        """The numbers that answer the question of the instrument: model, levels, measure, value, low, high and n."""
+        return Result._presentation().headline(self)
 
     def charts(self) -> dict[str, Any]:
         """The charts of the report by name, each an Altair chart (`.save("x.svg")`).

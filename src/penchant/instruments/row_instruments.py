@@ -20,6 +20,7 @@ from penchant.report.finding import Shown
 from penchant.report.sections import Section
 from penchant.views.figures import Forest
 from penchant.views.finding import Across, Differences, FindingSpec, Levels
+from penchant.views.headline import Headline
 from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
 from penchant.views.rows import At, but
 from penchant.views.section import Views, section
@@ -38,9 +39,14 @@ def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
         probe=probe,
         compare=Comparison(probe, ("id",), differences, free=("bos", "method")),
         section=_section(probe),
+        headline=_headline(probe.measures[0]),
         schemas={probe.name: {"table": probe.row}},
         formats={f"table of {probe.name}": f"{', '.join(probe.row.model_fields)} (penchant schema {probe.name})"},
     )
+
+
+def _headline(measure: Measure) -> Headline:
+    return Headline(At(measure=measure.name), At(measure=difference(measure.name)))
 
 
 TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes")

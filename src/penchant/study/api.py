@@ -11,8 +11,6 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-import polars as pl
-
 from penchant.call_checks import asked, kind
 from penchant.cluster.connect import Place
 from penchant.engine.answer_cache import chosen_path
@@ -28,6 +26,7 @@ from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
+from penchant.study.differences import Differences
 from penchant.study.python_studies import Asked, InPython
 from penchant.study.result_directories import Outcome, read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
@@ -231,7 +230,7 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 
 @asked
 @_told
-def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
+def compare(a: Result | str | Path, b: Result | str | Path) -> Differences:
     """Compare what a finds with what b finds on the same items, a − b, with intervals and tests; one row an estimate.
 
     Both are results of one instrument, or directories, of studies or of what `Result.save` wrote; where both are, the
@@ -250,7 +249,8 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
             )
     if isinstance(a, str | Path) and isinstance(b, str | Path):
         return side_by_side(a, b).differences()
-    return registry.compare(*(each if isinstance(each, AnyResult) else _alone(each) for each in (a, b)))
+    first, second = (each if isinstance(each, AnyResult) else _alone(each) for each in (a, b))
+    return Differences(registry.compare(first, second))
 
 
 def _alone(directory: str | Path) -> AnyResult:

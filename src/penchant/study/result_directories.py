@@ -25,6 +25,7 @@ from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
 from penchant.study.changes import edited
+from penchant.study.differences import Differences
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 from penchant.text_io import exists, is_directory, is_file, opened
 from penchant.wording.phrases import has_words
@@ -95,7 +96,16 @@ class Outcome:
             places.setdefault(place, []).append(result)
         return places
 
-    def differences(self) -> pl.DataFrame:
+    @property
+    def headline(self) -> pl.DataFrame:
+        """The numbers that answer the question of each instrument, a row a model: probe, model, levels, measure, value,
+        low, high and n."""
+        tables = [
+            each.headline.select(pl.lit(place).alias("probe"), pl.all()) for (place, _), each in self.results.items()
+        ]
+        return pl.concat(tables, how="diagonal_relaxed")
+
+    def differences(self) -> Differences:
         """Return the differences between models as one table, with the probe directory of each. Raises StudyError where
         no two models were compared."""
         if not self.comparisons:
@@ -103,7 +113,7 @@ class Outcome:
             raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))
         frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
         table = pl.concat(frames, how="diagonal_relaxed")
-        return table.select("probe", pl.exclude("probe"))
+        return Differences(table.select("probe", pl.exclude("probe")))
 
     def document(self) -> Document:
         """Return what a report or an export shows."""

@@ -3,8 +3,11 @@
 from penchant.instruments.acceptability.compare import compare
 from penchant.instruments.acceptability.data import SentenceRow
 from penchant.instruments.acceptability.probe import Acceptability
+from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON
 from penchant.instruments.acceptability.views import VIEWS
 from penchant.instruments.descriptor import Instrument
+from penchant.views.headline import Headline
+from penchant.views.rows import FIRST, At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 
@@ -12,6 +15,7 @@ ACCEPTABILITY = Instrument(
     probe=Acceptability,
     compare=compare,
     section=section(VIEWS, Text.of(Acceptability.folder())),
+    headline=Headline(At(measure=PEARSON, score=FIRST), At(measure=DIFFERENCE, score=FIRST)),
     schemas={"acceptability": {"sentences": SentenceRow}},
     formats={
         "judged sentences": "for acceptability: a table of sentence, rating, and optionally rater and "

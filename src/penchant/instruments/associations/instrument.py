@@ -5,21 +5,26 @@ from typing import Any
 from penchant.corpus.occurrences import OccurrenceRow
 from penchant.corpus.stimuli_files import SCHEMAS
 from penchant.instruments.associations.ceat import CEAT as CEAT_PROBE
-from penchant.instruments.associations.compare import compare
+from penchant.instruments.associations.compare import DIFFERENCE, compare
 from penchant.instruments.associations.estimates import TEXT
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.associations.tests_side_by_side import across
+from penchant.instruments.associations.view_rows import HEADLINE
 from penchant.instruments.associations.views import LOGPROB_VIEWS, VIEWS
 from penchant.instruments.associations.weat_seat import SEAT as SEAT_PROBE
 from penchant.instruments.associations.weat_seat import WEAT as WEAT_PROBE
 from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Overview
+from penchant.views.headline import Headline
+from penchant.views.rows import FIRST, At
 from penchant.views.section import Views, section
 
 ACROSS = Overview("associations", across(TEXT.below("across")))
 
 
+_CHOSEN: dict[str, Any] = dict.fromkeys(("layer",), FIRST)
+_HEADLINE = Headline(At(measure=HEADLINE, **_CHOSEN), At(measure=DIFFERENCE, **_CHOSEN))
 STIMULI = {
     "stimuli": "for association tests: a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table with "
     "category, set, word (penchant schema stimuli)"
@@ -36,6 +41,7 @@ def _described(probe: type[Association[Any]], views: Views, *files: str, **schem
         probe=probe,
         compare=compare,
         section=section(views, TEXT.below(probe.name)),
+        headline=_HEADLINE,
         template=template,
         schemas=schemas,
         formats=STIMULI | (SENTENCES if probe is CEAT_PROBE else {}),

@@ -11,9 +11,11 @@ from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, tam_estimates
 from penchant.instruments.bec_pro.probe import BecPro
 from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.instruments.bec_pro.views import VIEWS
-from penchant.instruments.comparison import Comparison, subtracted
+from penchant.instruments.comparison import Comparison, difference, subtracted
 from penchant.instruments.descriptor import Instrument
 from penchant.records import Estimate
+from penchant.views.headline import Headline
+from penchant.views.rows import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 
@@ -29,6 +31,7 @@ BEC_PRO = Instrument(
     probe=BecPro,
     compare=Comparison(BecProSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(BecPro.folder())),
+    headline=Headline(At(measure=GAP), At(measure=difference(GAP))),
     schemas={"bec-pro": {"table": TamRow}},
     formats={
         "BEC-Pro": "a table with Sent_TM (person masked), Sent_TAM (attribute masked too), Person, Gender, Profession, "

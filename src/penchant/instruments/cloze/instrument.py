@@ -4,16 +4,20 @@ from penchant.instruments.cloze import ratings
 from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.estimates import differences
 from penchant.instruments.cloze.probe import Cloze
-from penchant.instruments.cloze.settings import ClozeSettings
+from penchant.instruments.cloze.settings import MEASURES, ClozeSettings
 from penchant.instruments.cloze.views import VIEWS, WORDS
-from penchant.instruments.comparison import Comparison
+from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
+from penchant.views.headline import Headline
+from penchant.views.rows import At
 from penchant.views.section import section
 
+_MEANS = (MEASURES["beta"], MEASURES["delta"])
 CLOZE = Instrument(
     probe=Cloze,
     compare=Comparison(ClozeSettings, ("id", "text", "expected"), differences, free=("bos",)),
     section=section(VIEWS, WORDS),
+    headline=Headline(At(measure=_MEANS), At(measure=tuple(map(difference, _MEANS)))),
     schemas={"cloze": SCHEMAS},
     formats={
         "cloze test set": "a directory with set.yaml, or a table: id, text, expected, group (penchant schema cloze)"

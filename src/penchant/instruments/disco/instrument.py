@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.instruments.comparison import Comparison
+from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.disco.data import DiscoFile
 from penchant.instruments.disco.estimates import DIFFERENT, different_by_template
@@ -17,6 +17,8 @@ from penchant.instruments.disco.settings import DiscoSettings
 from penchant.instruments.disco.views import VIEWS
 from penchant.records import Estimate
 from penchant.stats.intervals import t_mean
+from penchant.views.headline import Headline
+from penchant.views.rows import At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 
@@ -32,6 +34,7 @@ DISCO = Instrument(
     probe=Disco,
     compare=Comparison(DiscoSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(Disco.folder())),
+    headline=Headline(At(measure=DIFFERENT), At(measure=difference(DIFFERENT))),
     schemas={"disco": {"set.yaml": DiscoFile}},
     formats={
         "words and templates with a blank": "for disco: a directory with set.yaml: persons of two groups, templates "

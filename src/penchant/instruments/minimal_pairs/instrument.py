@@ -1,26 +1,34 @@
 """The entry points of minimal pairs and fair minimal pairs."""
 
 from dataclasses import replace
+from typing import Any
 
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.minimal_pairs import fair_views, judgement_task
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.curve_views import curves
+from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.fair import FairPairs
 from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.training_curve import curve
 from penchant.instruments.minimal_pairs.views import VIEWS
+from penchant.views.headline import Headline
+from penchant.views.rows import FIRST, At
 from penchant.views.section import section
 from penchant.wording.templates import Text
 
 _TEXT = Text.of(MinimalPairs.folder())
+_WHOLE: dict[str, Any] = {"scope": "overall", "split": "all", "normalise": FIRST}
+_HEADLINE = Headline(At(measure=ACCURACY, **_WHOLE), At(measure=DIFFERENCE, **_WHOLE))
 
 MINIMAL_PAIRS = Instrument(
     probe=MinimalPairs,
     compare=compare,
     section=replace(section(VIEWS, _TEXT.below("pairs")), curves=curves(_TEXT.below("curve"))),
+    headline=_HEADLINE,
     formats={
         "BLiMP": "JSON lines: sentence_good, sentence_bad, UID, linguistics_term",
         "CrowS-Pairs": "CSV: sent_more, sent_less, stereo_antistereo, bias_type",
@@ -39,6 +47,7 @@ FAIR_PAIRS = Instrument(
     probe=FairPairs,
     compare=compare,
     section=section(fair_views.VIEWS, _TEXT.below("fair")),
+    headline=_HEADLINE,
     template="fair_template",
     schemas={"grammar": GrammarFile},
 )

@@ -7,13 +7,15 @@ from pathlib import Path
 from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.values.data import HIGH, LOW, SCHEMAS, SETS, TEXT, read_values
-from penchant.instruments.values.estimates import differences
+from penchant.instruments.values.estimates import MEAN, differences
 from penchant.instruments.values.probe import Values
-from penchant.instruments.values.settings import ValuesSettings
+from penchant.instruments.values.settings import DIFFERENCE, ValuesSettings
 from penchant.instruments.values.survey_description import SurveyFile
 from penchant.instruments.values.views import VIEWS
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.tables.data_paths import SET_FILE, bundled
+from penchant.views.headline import Headline
+from penchant.views.rows import FIRST, At
 from penchant.views.section import section
 
 
@@ -47,6 +49,7 @@ VALUES = Instrument(
         free=("bos",),
     ),
     section=section(VIEWS, TEXT),
+    headline=Headline(At(measure=MEAN, variant=FIRST, item=""), At(measure=DIFFERENCE, variant=FIRST)),
     schemas={"values": {**SCHEMAS, "survey": SurveyFile}},
     formats={
         "value statements": "a directory with set.yaml (penchant schema values)",

@@ -1,0 +1,42 @@
+"""Declared headline: the rows of a summary or a comparison that answer an instrument's question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from penchant.records import SIDES
+from penchant.views.rows import FIRST, At, Source
+
+ALL = "all"
+"""The level of what is over all levels of a column."""
+NUMBERS = ("value", "low", "high", "n")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The rows of a summary (`of`) and of a comparison (`compared`) that answer the question of an instrument.
+
+    Where a column has the level "all", only rows of that level are taken. By default the rows of the first measure.
+    """
+
+    of: At = field(default_factory=lambda: At(measure=FIRST))
+    compared: At = field(default_factory=lambda: At(measure=FIRST))
+
+    def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
+        """Return these rows with the model, or the two that are compared, the levels that are left open, and measure,
+        value, low, high and n. `model` is that of a summary, "" for a comparison."""
+        at = self.of if model else self.compared
+        source = Source(model, frame)
+        chosen = pl.DataFrame([dict(line.row) for line in source.only(at)], frame.schema)
+        named = [name for name in source.names if name != "measure" and not isinstance(at.levels.get(name), str)]
+        shown = []
+        for name in named:
+            whole = chosen[name].is_in([ALL])
+            if whole.any():
+                chosen = chosen.filter(whole)
+            elif name not in at.firsts and not chosen[name].is_in([""]).all():
+                shown.append(name)
+        first = [pl.lit(model).alias("model")] if model else list(SIDES)
+        return chosen.select(*first, *shown, "measure", *NUMBERS)
