@@ -497,7 +497,7 @@ def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand(
 
 
 def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
-    """Where lengths differ, a caution names the paradigm, its share of them, and r over the others."""
+    """If lengths differ, a caution names the paradigm, its share of them, and r over the others."""
     draw = np.random.default_rng(4)
     hands: list[Hand] = [
         {

@@ -1,5 +1,4 @@
-"""How the two sentences of a pair are written beyond what they contrast: told by side and line, and without false
-alarms."""
+"""Cautions about differences in writing beyond the contrast of a pair: by side and line, without false alarms."""
 
 from __future__ import annotations
 
@@ -168,7 +167,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
 
 
 def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> None:
-    """Which is said, and stops nothing."""
+    """A caution says so, and nothing stops."""
     pairs = [(f"Is it {n}?", f"Is it {n}", "mark") for n in range(3)]
     file = table(tmp_path / "mine.csv", *pairs, ("It is so.", "It are so", "verb"), ("It is.", "It are.", "verb"))
     (caution,) = read_pairs(file).cautions
