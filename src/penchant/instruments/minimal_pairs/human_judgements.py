@@ -47,8 +47,9 @@ class JudgementRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
-    """The id of the pair: its `id` in a plain table (or the column that `columns` names), or the number of its row
-    where there is none; in BLiMP the paradigm and the pairID, such as `inchoative-12`."""
+    """The id of the pair: its `id` in a plain table (or the column that `columns` names), else the number of its row.
+    In BLiMP it is the paradigm and the pairID, such as `inchoative-12`.
+    """
     rater: Text
     """The name of the rater, who judges each pair at most once."""
     dataset: Text | None = None

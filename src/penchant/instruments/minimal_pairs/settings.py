@@ -58,8 +58,10 @@ class PairSettings(Settings):
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default=None)
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
-    list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi`.
+    They are explained by penchant list methods. Default: none, mean and pen, if they apply to the method, and slor if
+    `unigrams` are named.
+    """
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables made by `penchant corpus unigrams`, one for each tokenizer; slor needs them. Default: none."""
     neutral: str = ""

@@ -31,8 +31,9 @@ class ValuesSettings(Settings):
     data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
     """A set of statements: a bundled name, or a directory with set.yaml."""
     survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
-    """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
-    are named like the statements. Default: none."""
+    """People's answers: a YAML file that describes them, or a table with columns named like the statements.
+    See `penchant schema values`. Default: none.
+    """
     method: Literal["span", "lp"] | None = None
     """The scoring method of a stance: `span` or `lp`.
     `span` masks all its tokens at once and sums their log-probabilities (default for masked models); `lp` takes the

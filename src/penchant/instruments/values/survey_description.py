@@ -61,8 +61,9 @@ class SurveyFile(BaseModel):
     name: str | None = None
     """The name the survey is cited with. Default: the name of this file without suffix."""
     file: str
-    """The table: CSV, TSV, JSON lines, Parquet, an Excel workbook, SPSS (.sav) or Stata (.dta), with one row per
-    respondent."""
+    """The table, with one row per respondent.
+    It is CSV, TSV, JSON lines, Parquet, an Excel workbook, SPSS (.sav) or Stata (.dta).
+    """
     columns: dict[str, str] = {}
     """The column of each statement, as id: column. Default: the column named like the id."""
     groups: Groups | None = None
