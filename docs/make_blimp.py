@@ -1,4 +1,4 @@
-"""The tables and the picture of docs/blimp-smollm2.md from a finished result directory.
+"""Write the tables and the figure of docs/blimp-smollm2.md from a finished result directory.
 
 usage: python docs/make_blimp.py RESULT_DIR
 """
@@ -63,7 +63,7 @@ def overall_gaps(summary: pl.DataFrame) -> pl.DataFrame:
 
 
 def ways(summary: pl.DataFrame) -> list[str]:
-    """How the intervals and p-values of the gaps were made, as the summary says it."""
+    """Return the methods of the intervals and p-values of the gaps, as in the summary."""
     own = overall_gaps(summary)
     return [f"Intervals: {'; '.join(sorted(set(own['how'])))}. Tests: {'; '.join(sorted(set(own['test'])))}."]
 

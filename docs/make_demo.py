@@ -1,4 +1,4 @@
-"""docs/demo.md, its pictures and docs/demo.csv from the result directory of `penchant demo`.
+"""Write docs/demo.md, its figures and docs/demo.csv from the result directory of `penchant demo`.
 
 usage: python docs/make_demo.py RESULT_DIR
 """

@@ -1,16 +1,16 @@
-"""Train the two small masked models that ship with penchant, and measure them on held-out text.
+r"""Train the two small masked models that ship with penchant, and measure them on held-out text.
 
     python training/bundled.py tokenizer --early EARLY.txt --modern MODERN.txt -o WORK
     python training/bundled.py train early  --early EARLY.txt --modern MODERN.txt -o WORK   (then: modern)
     python training/bundled.py export early -o WORK --to src/penchant/bundled/early-modern
-    python training/bundled.py evaluate -m bundled:early-modern -m bundled:modern \\
+    python training/bundled.py evaluate -m bundled:early-modern -m bundled:modern \
         --early EARLY.txt --modern MODERN.txt --json training/held-out.json
     python training/bundled.py cards --json training/held-out.json
 
-A text file holds one unit a line (a speech, a verse, a paragraph). `train` writes WORK/<variety>/last.pt as it goes
-and, run again, goes on from there; the same text, seed, number of threads and machine give the same weights. The best
-step on the validation lines is kept. Lines are dealt to training, validation and test by a hash of their text, so
-equal lines are always on the same side.
+A text file holds one unit a line (a speech, a verse, a paragraph). `train` saves its state in WORK/<variety>/last.pt
+and continues from there when run again. The same text, seed, number of threads and machine give the same weights. The
+best step on the validation lines is kept. Lines are dealt to training, validation and test by a hash of their text,
+so equal lines are always on the same side.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from numpy.typing import NDArray
 VARIETIES = ("early", "modern")
 PIECES = 8000
 LONGEST = 64
-"""Pieces of one training sequence, special tokens included; longer units are cut between sentences."""
+"""Most pieces of a training sequence, special tokens included; longer units are cut between sentences."""
 MASKED_SHARE = 0.25
 BATCH_TOKENS = 4096
 RATE = 1.5e-3
 WARM_UP = 0.03
 WEIGHT_DECAY = 0.05
 EVALUATE_EVERY = 400
-"""Steps between two looks at the validation lines, each followed by a checkpoint."""
+"""Steps between two validations, each followed by a checkpoint."""
 PATIENCE = 8
-"""Looks without a better one before training stops."""
+"""Validations without an improvement before training stops."""
 HELD_OUT = {"validation": range(10), "test": range(10, 30)}
-"""Which of 1,000 parts of the lines are held out."""
+"""The parts of the lines, out of 1,000, that are held out."""
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(5)
 MARKUP = re.compile(r"[=#_*|+]+|\[\w*Illustration:?|\[\d+\]")
@@ -64,7 +64,7 @@ def main() -> None:
     for name in ("tokenizer", "train", "export", "evaluate", "cards"):
         command = commands.add_parser(name)
         if name == "cards":
-            command.add_argument("--json", type=Path, required=True, help="what evaluate wrote")
+            command.add_argument("--json", type=Path, required=True, help="the output of evaluate")
             continue
         if name != "export":
             command.add_argument("--early", type=Path, required=True, help="text of the early variety")
@@ -80,7 +80,7 @@ def main() -> None:
         if name == "train":
             command.add_argument("--steps", type=int, default=5_500)
             command.add_argument("--seed", type=int, default=0)
-            command.add_argument("--threads", type=int, default=1, help="part of what makes a run repeatable")
+            command.add_argument("--threads", type=int, default=1, help="a run is repeatable with the same number only")
             command.add_argument("--layers", type=int, default=4)
             command.add_argument("--dropout", type=float, default=0.05)
             command.add_argument("--dtype", choices=("float32", "bfloat16"), default="bfloat16")
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def units(path: Path, part: str) -> Iterator[str]:
-    """The cleaned lines of one part (training, validation, test) of a text."""
+    """Yield the cleaned lines of one part (training, validation, test) of a text."""
     with path.open(encoding="utf-8") as stream:
         for line in stream:
             text = " ".join(MARKUP.sub(" ", unicodedata.normalize("NFC", line)).split())
@@ -107,7 +107,7 @@ def side(text: str) -> str:
 
 
 def tokenizer(given: argparse.Namespace) -> None:
-    """One vocabulary from equal numbers of words of both varieties, so that it favours neither."""
+    """Train one vocabulary on equal numbers of words of both varieties, so that it favours neither."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -119,8 +119,8 @@ def tokenizer(given: argparse.Namespace) -> None:
     inner.normalizer = normalizers.BertNormalizer(strip_accents=False, lowercase=True)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.decoder = decoders.WordPiece()
-    # The trainer meets characters in an order that differs from run to run, numbers them so, and breaks ties between
-    # equally frequent pairs by number. Named beforehand, they have the same numbers every time.
+    # The trainer numbers characters in an order that differs from run to run, and breaks ties between equally frequent
+    # pairs by number. An initial alphabet fixes the numbers.
     starting, continuing = characters(balanced, inner, 120)
     trainer = trainers.WordPieceTrainer(
         vocab_size=PIECES,
@@ -150,7 +150,7 @@ def tokenizer(given: argparse.Namespace) -> None:
 
 
 def characters(lines: list[str], tokenizer: Any, most: int) -> tuple[list[str], list[str]]:
-    """The commonest characters, and those of them that continue a word, in the order of their code points."""
+    """Return the commonest characters, and those of them that continue a word, in the order of their code points."""
     counts: Counter[str] = Counter()
     words: Counter[str] = Counter()
     for line in lines:
@@ -163,7 +163,7 @@ def characters(lines: list[str], tokenizer: Any, most: int) -> tuple[list[str], 
 
 
 def repeated(lines: list[str], words: int) -> Iterator[str]:
-    """The lines again and again until they make up a number of words."""
+    """Yield the lines again and again, until they amount to a number of words."""
     count = 0
     while count < words:
         for line in lines:
@@ -180,7 +180,7 @@ def load_tokenizer(out: Path) -> Any:
 
 
 def sequences(lines: Iterable[str], tokenizer: Any) -> list[list[int]]:
-    """Token ids of the lines, without special tokens: whole sentences of one line joined up to LONGEST pieces."""
+    """Return token ids without special tokens: sentences of one line, joined up to LONGEST pieces."""
     room = LONGEST - 2
     found = []
     split = [[part for part in SENTENCE_END.split(line) if part] for line in lines]
@@ -201,7 +201,7 @@ def sequences(lines: Iterable[str], tokenizer: Any) -> list[list[int]]:
 
 
 def batches(rows: list[list[int]], rng: np.random.Generator | None) -> list[Batch]:
-    """Rows of like length together, at most BATCH_TOKENS tokens each; shuffled where there is an rng."""
+    """Batch rows of similar length, at most BATCH_TOKENS tokens each; shuffle them if there is an rng."""
     order = np.arange(len(rows)) if rng is None else rng.permutation(len(rows))
     pool = 4096
     made = []
@@ -220,7 +220,7 @@ def batches(rows: list[list[int]], rng: np.random.Generator | None) -> list[Batc
 
 
 def corrupt(batch: Batch, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The input with a share of its pieces hidden (of those 10 % random, 10 % as they were), and which they are."""
+    """Return the input with a share of its pieces masked (10 % random, 10 % unchanged), and the mask of these."""
     own = batch.ids > MASK
     chosen = own & (rng.random(batch.ids.shape) < MASKED_SHARE)
     dice = rng.random(batch.ids.shape)
@@ -254,7 +254,7 @@ def new_model(layers: int, dropout: float) -> Any:
 
 
 def losses(model: Any, ids: NDArray[np.int64], batch: Batch, chosen: NDArray[np.bool_]) -> tuple[Any, int]:
-    """Sum of the cross-entropies at the chosen positions, and how many the model gets right."""
+    """Return the sum of cross-entropies at the chosen positions, and the number that the model gets right."""
     import torch
 
     states = model.model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(batch.mask))[0]
@@ -268,7 +268,7 @@ def losses(model: Any, ids: NDArray[np.int64], batch: Batch, chosen: NDArray[np.
 
 
 def train(given: argparse.Namespace) -> None:
-    """Train one model; run again after an interruption, it goes on from its last checkpoint."""
+    """Train one model, or continue from its last checkpoint."""
     import torch
 
     torch.set_num_threads(given.threads)
@@ -293,7 +293,7 @@ def train(given: argparse.Namespace) -> None:
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
         state = saved["state"]
-        print(f"going on from step {state['step']}", flush=True)
+        print(f"continuing from step {state['step']}", flush=True)
     began, first = time.monotonic(), state["step"]
     for step, batch in stream(rows, given.seed, first, given.steps):
         model.train()
@@ -324,7 +324,7 @@ def train(given: argparse.Namespace) -> None:
             flush=True,
         )
         if state["since"] >= PATIENCE:
-            print("no better for a while: stopped", flush=True)
+            print("no improvement for a while: stopped", flush=True)
             break
     facts = {
         "variety": given.variety,
@@ -345,7 +345,7 @@ def train(given: argparse.Namespace) -> None:
 
 
 def stream(rows: list[list[int]], seed: int, start: int, steps: int) -> Iterator[tuple[int, Batch]]:
-    """(step, batch) from a step on: epoch after epoch, each shuffled from its own seed."""
+    """Yield (step, batch) from a step on, epoch after epoch, each shuffled with its own seed."""
     step = 0
     for epoch in range(10**6):
         made = batches(rows, np.random.default_rng([seed, epoch, 1]))
@@ -359,7 +359,7 @@ def stream(rows: list[list[int]], seed: int, start: int, steps: int) -> Iterator
 
 
 def validation(model: Any, held: list[Batch]) -> tuple[float, float]:
-    """Mean cross-entropy and share of right answers on held-out rows, the same pieces hidden every time."""
+    """Return mean cross-entropy and accuracy on held-out rows, with the same pieces masked every time."""
     import torch
 
     model.eval()
@@ -378,7 +378,7 @@ def size(model: Any) -> int:
 
 
 def whole(content: Any, path: Path) -> None:
-    """Save so that an interruption leaves the former file."""
+    """Save atomically: an interruption leaves the former file."""
     import torch
 
     part = path.with_suffix(".part")
@@ -387,7 +387,7 @@ def whole(content: Any, path: Path) -> None:
 
 
 def export(given: argparse.Namespace) -> None:
-    """The best step as float16 safetensors with its tokenizer: what `penchant.load` reads."""
+    """Write the best step as float16 safetensors with its tokenizer, as `penchant.load` reads it."""
     import torch
 
     facts = json.loads((given.out / given.variety / "facts.json").read_text("utf-8"))
@@ -401,7 +401,7 @@ def export(given: argparse.Namespace) -> None:
 
 
 def evaluate(given: argparse.Namespace) -> None:
-    """Each model on the test lines of each variety: every piece hidden in turn, one at a time, the rest in view."""
+    """Evaluate each model on the test lines of each variety, masking one piece at a time."""
     from penchant import load
     from penchant.engine.backends import LocalBackend
     from penchant.engine.engine import Engine
@@ -453,7 +453,7 @@ TEXTS = {
 
 
 def cards(given: argparse.Namespace) -> None:
-    """README.md of each bundled model, from its training.json and the held-out figures."""
+    """Write the README.md of each bundled model from its training.json and the held-out figures."""
     figures = json.loads(given.json.read_text("utf-8"))
     home = Path(__file__).parent.parent / "src" / "penchant" / "bundled"
     names = {"early": "early-modern", "modern": "modern"}

@@ -1,12 +1,12 @@
-"""Train one small masked model and keep it at log-spaced steps, for the picture of training curves in the docs.
+"""Train one small masked model with checkpoints at log-spaced steps, for the training curves in the docs.
 
     python training/curve.py train --text MODERN.txt -o WORK
     python training/curve.py grammar --text MODERN.txt -o WORK
 
 `train` writes WORK/small-step-1 … WORK/small-step-2048, each as `penchant.load` reads it; model, tokenizer and text
 are those of bundled:modern, with fewer layers and steps. The same text, seed, number of threads and machine give the
-same weights. `grammar` writes WORK/grammar: the paradigms of curve.yaml, and of the words of the bundled grammar of
-English only those that the training part of the text has often enough, so that none is one that the model never saw.
+same weights. `grammar` writes WORK/grammar: the paradigms of curve.yaml, with only those words of the bundled English
+grammar that are frequent enough in the training text, so that the model has seen all of them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ FORMS = {
     "adjectives.csv": ("lemma",),
     "verbs.csv": ("base", "past", "participle"),
 }
-"""The columns of the tables of the grammar whose words the text must have."""
+"""The columns of the grammar's tables whose words must occur in the text."""
 BATCH_TOKENS = 1024
-"""Pieces of a training step: a quarter of those of the bundled models, so that minutes are enough."""
+"""Pieces per training step: a quarter of those of the bundled models, to train in minutes."""
 
 
 def main() -> None:
@@ -49,16 +49,16 @@ def main() -> None:
         if name == "train":
             command.add_argument("--doublings", type=int, default=11, help="the last checkpoint is at step 2 to this")
             command.add_argument("--seed", type=int, default=0)
-            command.add_argument("--threads", type=int, default=1, help="part of what makes a run repeatable")
+            command.add_argument("--threads", type=int, default=1, help="a run is repeatable with the same number only")
             command.add_argument("--layers", type=int, default=2)
         else:
-            command.add_argument("--fewest", type=int, default=10, help="times that the text must have a word")
+            command.add_argument("--fewest", type=int, default=10, help="fewest occurrences of a word in the text")
     given = parser.parse_args()
     {"train": train, "grammar": grammar}[given.command](given)
 
 
 def train(given: argparse.Namespace) -> None:
-    """Train, and save the model at every power of two."""
+    """Train, and save the model at every step that is a power of two."""
     import torch
     from transformers import AutoTokenizer
 
@@ -97,7 +97,7 @@ def train(given: argparse.Namespace) -> None:
 
 
 def grammar(given: argparse.Namespace) -> None:
-    """The paradigms of curve.yaml with the words of the text: a row of a table stays if the text has all its forms."""
+    """Write the grammar of curve.yaml, keeping the rows of its tables whose forms all occur in the text."""
     words: Counter[str] = Counter()
     for line in bundled.units(given.text, "training"):
         words.update(re.findall(r"[a-z]+", line.lower()))

@@ -31,7 +31,7 @@ class Instrument:
     `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
     compared. `section` is what the report shows, `headline` its answer. `schemas` are the data files it reads, by topic
     of `penchant schema` and then by file; `formats` the kinds of data it reads, by name, in words. In the folder of the
-    probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
+    probe are `template`, a folder or files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
     a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section that comes
     before theirs. `judge` makes what people can be asked about a target into a task; None where that is not its own.
     `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row an

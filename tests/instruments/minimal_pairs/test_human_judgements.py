@@ -110,7 +110,7 @@ HEADS = {"choice": "pair,rater,choice,dataset,bad", "rating": "pair,rater,choice
 BAD = {
     "unknown pair": ("choice", "z,r,good,,", "line 2, field 'pair': there is no pair 'z'"),
     "pair of another file": ("choice", "a,r,good,two,", "line 2, field 'pair': there is no pair 'a' in two"),
-    "pair of two files": ("choice", "b,r,good,,", "line 2, field 'pair': one and two have a pair 'b'"),
+    "pair of two files": ("choice", "b,r,good,,", "line 2, field 'pair': several files have a pair 'b': one and two"),
     "unknown file": ("choice", "a,r,good,three,", "line 2, field 'dataset': there is no file"),
     "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
     "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
@@ -497,7 +497,7 @@ def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand(
 
 
 def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
-    """Where lengths differ, a caution names the paradigm, its share of them, and r over the others."""
+    """If lengths differ, a caution names the paradigm, its share of them, and r over the others."""
     draw = np.random.default_rng(4)
     hands: list[Hand] = [
         {

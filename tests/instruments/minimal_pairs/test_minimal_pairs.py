@@ -350,7 +350,7 @@ class TestComparison:
         assert all(note in read_notes(notes) for notes in mixed["notes"])
 
     def test_two_methods_of_one_model(self) -> None:
-        """What follows from the method is not in the name, and the one tokenizer is not called two."""
+        """The name leaves out keys that follow from the method, and does not call one tokenizer two."""
         one = result(scored(self.ROWS_A), method="pll", pen_alpha="0.8")
         other = result(scored(self.ROWS_B), method="aul", normalise="none")
         table = pc.compare(one, other)
@@ -437,7 +437,7 @@ def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
 
 
 def test_lines_of_differences_speak_of_the_same_pairs() -> None:
-    """Where the overall difference is of pairs of equal length, so are those of the paradigms; their names are given.
+    """If the overall difference is of pairs of equal length, so are those of the paradigms; their names are given.
 
     Over all pairs of p the difference cancels: m is right in 20 pairs of equal length, b in 20 of unequal length.
     """

@@ -1,4 +1,4 @@
-"""Which pairs an estimate is about: one row over all of them, and others only where there are several groups."""
+"""Scopes of estimates: one row over all pairs, and others only if there are several groups."""
 
 from __future__ import annotations
 

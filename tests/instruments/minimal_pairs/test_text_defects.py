@@ -1,5 +1,4 @@
-"""How the two sentences of a pair are written beyond what they contrast: told by side and line, and without false
-alarms."""
+"""Cautions about differences in writing beyond the contrast of a pair: by side and line, without false alarms."""
 
 from __future__ import annotations
 
@@ -116,7 +115,7 @@ STARRED = [
 @pytest.mark.parametrize(("good", "bad", "side"), STARRED)
 def test_a_mark_before_one_sentence_is_refused_or_taken_out(good: str, bad: str, side: str, tmp_path: Path) -> None:
     file = table(tmp_path / "mine.csv", FINE, (good, bad))
-    with pytest.raises(DataError, match="a mark of acceptability begins one sentence") as stop:
+    with pytest.raises(DataError, match="only one sentence of a pair begins with a mark") as stop:
         read_pairs(file)
     assert stop.value.line == 3 and f": {side} 1 (line 3)" in str(stop.value)
     found = read_pairs(file, marks="strip")
@@ -157,7 +156,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
             code, _, err = penchant(*command)
             said = " ".join(err.split())
             assert code == (0 if more else 2), err
-            assert told in said and ("strip took marks" if more else "mine.csv, line 2: a mark of") in said
+            assert told in said and ("strip took marks" if more else "mine.csv, line 2: only one sentence") in said
     for place in ("minimal-pairs", "fair-pairs"):
         assert "marks:strip" in (tmp_path / "out" / place / "bundled_modern" / "signature.txt").read_text("utf-8")
     plain = pc.MinimalPairs(data=[FINE], resamples=100).run("bundled:modern")
@@ -168,7 +167,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
 
 
 def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> None:
-    """Which is said, and stops nothing."""
+    """A caution says so, and nothing stops."""
     pairs = [(f"Is it {n}?", f"Is it {n}", "mark") for n in range(3)]
     file = table(tmp_path / "mine.csv", *pairs, ("It is so.", "It are so", "verb"), ("It is.", "It are.", "verb"))
     (caution,) = read_pairs(file).cautions
@@ -180,8 +179,8 @@ def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> N
 @pytest.mark.parametrize("value", ["#NAME?", " #REF! ", "#VALUE!", "#N/A", "#DIV/0!", "#NOM?", "#¿NOMBRE?", "#ИМЯ?"])
 def test_an_error_of_a_spreadsheet_is_no_sentence(value: str, tmp_path: Path, penchant: Program) -> None:
     file = table(tmp_path / "mine.csv", FINE, ("The cat sleeps.", value))
-    told = f"line 3, field 'bad': the cell holds {value.strip()}, the error of a spreadsheet, and no text"
-    with pytest.raises(DataError, match="the error of a spreadsheet") as stop:
+    told = f"line 3, field 'bad': the cell holds {value.strip()}, a spreadsheet error, instead of text"
+    with pytest.raises(DataError, match="a spreadsheet error") as stop:
         pc.MinimalPairs(data=str(file)).run("bundled:modern")
     assert told in str(stop.value)
     for command in ("audit", "check"):

@@ -1,4 +1,4 @@
-"""When a paradigm counts as acquired, and how that is told, for accuracies that are set by hand."""
+"""Acquisition of paradigms and its notes, for accuracies set by hand."""
 
 from __future__ import annotations
 

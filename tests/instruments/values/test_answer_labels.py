@@ -1,4 +1,4 @@
-"""What the labels of answers say, and what a survey makes of them."""
+"""Labels of answers, and their use in surveys."""
 
 from __future__ import annotations
 
@@ -90,19 +90,19 @@ def refusal(folder: Path, described: str, **more: object) -> list[str]:
 
 def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:
     told = "s.sav, field 'q1': 1 is labelled 'Agree strongly', and the scale takes 5 for agreeing — "
-    assert refusal(tmp_path, "missing: [8]\n") == [told + "say scale: [5, 1]"]
+    assert refusal(tmp_path, "missing: [8]\n") == [told + "write scale: [5, 1]"]
     (other,) = refusal(tmp_path, "missing: [8]\n", other=True)
-    assert other == told + "say scale: {default: [1, 5], q1: [5, 1]}: by its labels, q2 takes 5 for agreeing"
+    assert other == told + "write scale: {default: [1, 5], q1: [5, 1]}: by its labels, q2 takes 5 for agreeing"
     mixed = survey(tmp_path, "missing: [8]\nscale: {default: [1, 5], q1: [5, 1]}\n", other=True)
     assert mixed.answers.select("q1", "q2").rows() == [(5, 1), (4, 2), (None, 3), (1, 4), (None, 5)]
     assert mixed.agreeing == "1 (Agree strongly) in q1, 5 (Agree strongly) in q2" and mixed.cautions == ()
     (turned,) = refusal(tmp_path, "missing: [8]\nscale: {default: [5, 1], q1: [1, 5]}\n", other=True)
     assert "1 is labelled 'Agree strongly', and the scale takes 5 for agreeing" in turned
-    assert turned.endswith("say scale: {default: [5, 1], q2: [1, 5]}")
+    assert turned.endswith("write scale: {default: [5, 1], q2: [1, 5]}")
     words = "codes: {Agree strongly: 5, Agree: 4, Neither: 3, Disagree: 2, Disagree strongly: 1}\n"
     by_label = survey(tmp_path, "missing: [8]\n" + words, other=True)
     assert by_label.answers.equals(mixed.answers) and by_label.cautions == ()
-    with pytest.raises(DataError, match=r"say scale: \[5, 1\] in a survey.yaml that names the file"):
+    with pytest.raises(DataError, match=r"write scale: \[5, 1\] in a survey.yaml that names the file"):
         read_survey(tmp_path / "s.sav", ["q1"])
     (tmp_path / "w.csv").write_text("q1\nStimme zu\nLehne ab\n", "utf-8")
     (tmp_path / "w.yaml").write_text("file: w.csv\ncodes: {Stimme zu: 1, Lehne ab: 5}\n", "utf-8")
@@ -114,7 +114,7 @@ def test_scales_of_columns_that_are_none(tmp_path: Path) -> None:
     assert "there is no column 'q9'" in refusal(tmp_path, "scale: {q9: [5, 1]}\n")[0]
     (line,) = refusal(tmp_path, "scale: {q1: [5, 5]}\n")
     assert line.endswith(
-        "field 'scale': a scale runs from one number to another, got 5 and 5 — see penchant schema values"
+        "field 'scale': the ends of a scale are two different numbers, got 5 and 5 — see penchant schema values"
     )
     assert "field 'scale.q1.1'" in refusal(tmp_path, "scale: {q1: [5, high]}\n")[0]
 
@@ -123,7 +123,7 @@ def test_a_turned_scale_in_other_words_is_refused(tmp_path: Path) -> None:
     for first, last in (("Stark dafür", "Stark dagegen"), ("Určitě ano", "Určitě ne"), ("Strongly favor", "")):
         labels = {1: first, 3: "teils"} | ({5: last} if last else {})
         (line,) = refusal(tmp_path, "missing: [8]\n", labels=labels)
-        assert line.endswith(f"1 is labelled '{first}', and the scale takes 5 for agreeing — say scale: [5, 1]")
+        assert line.endswith(f"1 is labelled '{first}', and the scale takes 5 for agreeing — write scale: [5, 1]")
         assert survey(tmp_path, "missing: [8]\nscale: [5, 1]\n", labels=labels).cautions == ()
 
 
@@ -164,11 +164,11 @@ def test_no_answer_on_the_scale_is_refused(tmp_path: Path) -> None:
     lines = refusal(tmp_path, "scale: [10, 1]\n")
     assert len(lines) == 2
     for line, start in zip(lines, told, strict=True):
-        assert line.startswith(start) and line.endswith(" — name it under missing")
+        assert line.startswith(start) and line.endswith(" — list it under missing")
     beyond = refusal(tmp_path, "scale: [5, 1]\n")[0]
-    assert beyond.endswith("an answer lies between 1 and 5, got 8 (Don't know) — name it under missing")
+    assert beyond.endswith("expected an answer between 1 and 5, got 8 (Don't know) — list it under missing")
     unlabelled = refusal(tmp_path, "scale: [5, 1]\n", labels=ENDS)[0]
-    assert unlabelled.endswith("got 8 — name what stands for no answer under missing, or set scale")
+    assert unlabelled.endswith("got 8 — list what means no answer under missing, or set scale")
     survey(tmp_path, "scale: [10, 1]\nmissing: [Don't know]\n")
 
 

@@ -397,7 +397,7 @@ def test_what_else_is_refused(write: Write) -> None:
     nobody = {"column": "sex", "levels": {"women": "f", "other": "d"}}
     cases: list[tuple[dict[str, object], str]] = [
         ({"weights": "wgth"}, "there is no column 'wgth'.*wgt"),
-        ({"weights": "b1"}, "the column 'b1' is that of a statement"),
+        ({"weights": "b1"}, "the column 'b1' holds answers to a statement"),
         ({"people": {"column": "land", "levels": {"a": 1}}}, "there is no column 'land'"),
         ({"people": nobody}, "no respondent belongs to group 'other'"),
     ]
@@ -561,7 +561,7 @@ def test_weights_that_became_dates_are_one_line(write: Write) -> None:
         read_survey(write(rows, weights="wgt"), ["b1", "b2"])
     first, other = error.value.__notes__
     assert first == "the same on 9 more lines: 3, 4, 5, 6, 7, 8, 9, 10, 12"
-    assert "line 11" in other and "a weight is a number, 0 or above, got 'x'" in other
+    assert "line 11" in other and "a weight must be a number, 0 or above, got 'x'" in other
 
 
 # Answers in words, and levels ---------------------------------------------------------------------------------

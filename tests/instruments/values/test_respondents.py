@@ -72,8 +72,8 @@ def test_codes_beyond_the_scale_in_many_columns_are_one_line(tmp_path: Path) -> 
     with pytest.raises(DataError) as error:
         cautions(tmp_path, frame)
     assert error.value.alone().endswith(
-        "a.csv, line 2: an answer lies between 1 and 5, got 88 and 99 in 12 columns (q0, q1, q2, q3, q4, q5, q6, q7 "
-        "and 4 more columns; 24 answers) — where that is no answer, say missing: [88, 99]; or set scale"
+        "a.csv, line 2: expected an answer between 1 and 5, got 88 and 99 in 12 columns (q0, q1, q2, q3, q4, q5, q6, "
+        "q7 and 4 more columns; 24 answers) — if that is no answer, write missing: [88, 99]; or set scale"
     )
     assert not hasattr(error.value, "__notes__")
     assert cautions(tmp_path, frame, "missing: [88, 99]\n") == []
@@ -160,7 +160,7 @@ def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
 
 
 def of_people(folder: Path, frame: pd.DataFrame, penchant: Program, *, people: str) -> tuple[str, Path]:
-    """What a study of five statements says on the screen, and where its report is."""
+    """Return the screen output of a study of five statements, and the place of its report."""
     frame.to_csv(folder / "a.csv", index=False)
     write(folder / "s.yaml", f"file: a.csv\npeople: {people}\n")
     rows = (f"q{i},taxes {i} should rise,v,{'yes' if i % 2 else 'no'}\n" for i in range(5))
@@ -248,7 +248,7 @@ def test_a_code_that_spss_declares_missing_is_shown_with_its_label(tmp_path: Pat
 
 def test_the_mend_of_a_weight_below_0_works(tmp_path: Path) -> None:
     frame = answers(20, 2).assign(w=[1.0] * 19 + [-1.0])
-    with pytest.raises(DataError, match=r"0 or above, got '-1\.0' — write 0 for respondents who are to be left out"):
+    with pytest.raises(DataError, match=r"0 or above, got '-1\.0' — write 0 for respondents to be left out"):
         cautions(tmp_path, frame, "weights: w\n")
     told = cautions(tmp_path, frame.replace({-1.0: 0.0}), "weights: w\n")
     assert told == ["left out for the weight 0 in w: 1 respondent (line 21)"]

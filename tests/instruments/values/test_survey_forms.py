@@ -66,11 +66,11 @@ def test_a_survey_is_the_same_in_every_form(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "described", "lines"),
     [
-        ("broken.csv", "", ["line 5, field 'q1': an answer lies between 1 and 5", "line 192, field 'q2'"]),
+        ("broken.csv", "", ["line 5, field 'q1': expected an answer between 1 and 5", "line 192, field 'q2'"]),
         (
             "s.dta",
             "scale: [5, 1]\n",
-            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — where that is no answer"],
+            ["7 (Refusal) and 8 (DK) in 2 columns (q1, q2; 104 answers) — if that is no answer"],
         ),
         ("s.csv", "missing: [7, 8]\nfilter: {country: Germany}\n", ["no respondent is left — country has the values "]),
         ("s.csv", "filter: {cntry: 276}\n", ["there is no column 'cntry' — did you mean country?"]),

@@ -216,7 +216,7 @@ def test_models_and_methods_that_do_not_fit(zoo: Zoo, data: Path) -> None:
     fits = {"gpt2": "span", "bert": "lp", "bert-headless": "span"}
     for name, method in fits.items():
         error = ModelError if name == "bert-headless" else MethodError
-        with pytest.raises(error, match=f"method '{method}' is not for|vectors, not word probabilities"):
+        with pytest.raises(error, match=f"method '{method}' does not fit|vectors, not word probabilities"):
             values(data, method=method).run(language_model(zoo(name)))
 
 
@@ -244,7 +244,7 @@ Towards = dict[tuple[str, str], dict[str, float]]
 
 
 def of_a_cell(cell: pl.DataFrame, people: list[dict[str, float]], line: str) -> tuple[dict[Key, float], Towards]:
-    """What a wording and group come to, from their log-probabilities and the answers alone."""
+    """Recompute a wording and group from log-probabilities and answers alone."""
     v, g = cell["variant"][0], cell["group"][0]
     found: dict[Key, float] = {}
     x, y = (cell.filter(kind="calibration")[side].to_numpy() for side in ("disagree", "agree"))
@@ -295,7 +295,7 @@ def of_a_cell(cell: pl.DataFrame, people: list[dict[str, float]], line: str) -> 
 
 
 def of_all_cells(towards: Towards) -> dict[Key, float]:
-    """What the cells come to together."""
+    """Recompute the estimates over all cells."""
     found = {}
     for v, value in itertools.product(("main", "short"), BLOCKS):
         gaps = [towards[v, "feminine"][s] - towards[v, "masculine"][s] for s in BLOCKS[value]]
@@ -321,7 +321,7 @@ def of_all_cells(towards: Towards) -> dict[Key, float]:
 
 
 def of_groups_of_people(of_cells: dict[Key, float], towards: Towards, people: People) -> dict[Key, float]:
-    """How far each cell's ratings are from either group's answers."""
+    """Recompute the distances of each cell's ratings from either group's answers."""
     found: dict[Key, float] = {("all", "all", "all", name, GROUP_SIZE): len(people[name]) for name in people}
     for (v, g), value in itertools.product(towards, BLOCKS):
         here = [s for s in BLOCKS[value] if s != "s7"]
@@ -559,7 +559,7 @@ def test_the_set_to_start_from_has_enough_statements() -> None:
 
 
 def test_both_groups_are_resampled_alike() -> None:
-    """What is equal differs by 0 without doubt, though each mean is uncertain."""
+    """Equal ratings differ by exactly 0, though each mean is uncertain."""
     women = made().filter(group="f")
     twice = made_result(pl.concat([women, women.with_columns(group=pl.lit("m"))])).summary
     for rows in (

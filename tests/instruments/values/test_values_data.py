@@ -105,7 +105,7 @@ def test_reversed_as_people_and_spreadsheets_write_it(write: Write) -> None:
     assert [s.reversed for s in found.statements] == [True] * 4 + [False] * 4
 
 
-BRACKETS, SLOT = "the stance stands once in [brackets]", "the clause has one place, {statement}, outside the brackets"
+BRACKETS, SLOT = "write the stance once in [brackets]", "write the clause once as {statement}, outside the brackets"
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ BRACKETS, SLOT = "the stance stands once in [brackets]", "the clause has one pla
         ({"disagree": "He [disagrees] that {statement}."}, ": the agreeing and the disagreeing sentence differ"),
         ({"disagree": "She that [disagrees] {statement}."}, ": the agreeing and the disagreeing sentence differ"),
         ({"group": None}, ".group: expected a text"),
-        ({"group": "all"}, ".group: nothing can be called 'all'"),
-        ({"variant": " all"}, ".variant: nothing can be called 'all'"),
+        ({"group": "all"}, ".group: the name 'all' is reserved"),
+        ({"variant": " all"}, ".variant: the name 'all' is reserved"),
         ({"speaker": "x"}, ".speaker: unknown key"),
         ({"disagree": AGREE}, ": the agreeing and the disagreeing sentence are the same"),
     ],
@@ -138,7 +138,7 @@ def test_columns_with_other_names_are_told_how_to_be_named(write: Write) -> None
     file = write_set(write, statements="item,wording,value\nb1,taxes rise,v\n")
     with pytest.raises(DataError) as caught:
         read_values(file)
-    told = "is missing — the columns are item, wording, value; where one is called otherwise, write "
+    told = "is missing — the columns are item, wording, value; if one has another name, write "
     assert f"field 'id': {told}columns: {{statements: {{id: COLUMN}}}} in set.yaml" in str(caught.value)
     (note,) = caught.value.__notes__
     assert f"field 'text': {told}columns: {{statements: {{text: COLUMN}}}} in set.yaml" in note
@@ -173,14 +173,14 @@ HEAD = "id,text,value,reversed,negation\n"
         ("statements", HEAD + "a,\u00a0,v,,\n", ", line 2, field 'text': the field is blank"),
         ("statements", HEAD + "a,,v,,\n", ", line 2, field 'text': is missing"),
         ("statements", HEAD + "a,x,v,, \n", ", line 2, field 'negation': the field is blank"),
-        ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': nothing can be called 'all'"),
-        ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': nothing can be called 'all'"),
+        ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': the name 'all' is reserved"),
+        ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': the name 'all' is reserved"),
         ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
         ("statements", HEAD, ": holds no rows"),
         ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': expected a text"),
         ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
         ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
-        ("calibration", "id,text\nall,x\n", ", line 2, field 'id': nothing can be called 'all'"),
+        ("calibration", "id,text\nall,x\n", ", line 2, field 'id': the name 'all' is reserved"),
         ("calibration", "id,text\n", ": holds no rows"),
     ],
 )
@@ -324,13 +324,13 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
 @pytest.mark.parametrize(
     ("table", "about", "told"),
     [
-        ("b1,b2\n1,1\n1,6\n", {}, "a.csv, line 3, field 'b2': an answer lies between 1 and 5, got '6' — name what"),
-        ("x,b2\n0,1\n", {"columns": {"b1": "x"}}, "a.csv, line 2, field 'x': an answer lies between 1 and 5, got '0'"),
-        ("b1\n8\n", {"scale": [7, 1]}, "a.csv, line 2, field 'b1': an answer lies between 1 and 7, got '8'"),
-        ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'agree'"),
-        ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'nan'"),
+        ("b1,b2\n1,1\n1,6\n", {}, "a.csv, line 3, field 'b2': expected an answer between 1 and 5, got '6' — list what"),
+        ("x,b2\n0,1\n", {"columns": {"b1": "x"}}, "a.csv, line 2, field 'x': expected an answer between 1 and 5, got"),
+        ("b1\n8\n", {"scale": [7, 1]}, "a.csv, line 2, field 'b1': expected an answer between 1 and 7, got '8'"),
+        ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': expected an answer between 1 and 5, got 'agree'"),
+        ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': expected an answer between 1 and 5, got 'nan'"),
         ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1; a statement that"),
-        ("q\n1\n", {"columns": {"b1": "q", "b2": "q"}}, "s.yaml, columns: the column 'q' is that of two statements"),
+        ("q\n1\n", {"columns": {"b1": "q", "b2": "q"}}, "s.yaml, columns: the column 'q' belongs to two statements"),
         ("B1,x\n1,1\n", {}, "a.csv: no column is named like a statement — a column whose name differs from a"),
         ("b1\n1\n", {"filter": {"sex": 1}}, "a.csv: there is no column 'sex'"),
         ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
@@ -342,7 +342,7 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n1\n", {"colums": {}}, "s.yaml, colums: unknown key"),
         ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),
         ("b1\n", {}, "a.csv: holds no rows"),
-        ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: a scale runs from one number to another, got 3 and 3"),
+        ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: the ends of a scale are two different numbers, got 3 and 3"),
         ("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale"),
         ("b1,x\n3,1\n", {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}}, "s.yaml, groups.levels: 1 is the"),
     ],
@@ -489,11 +489,11 @@ STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.ya
 @pytest.mark.parametrize(
     ("where", "text", "told"),
     [
-        ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "set.yaml, templates.0.agree: the stance"),
+        ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "templates.0.agree: write the stance"),
         ("set/set.yaml", "statments: s.csv", "set.yaml, statments: unknown key"),
         ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
         ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
-        ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': an answer lies between 1 and 5"),
+        ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': expected an answer between 1 and 5"),
         ("s.yaml", "file: a.csv\nscales: [1, 7]", "s.yaml, scales: unknown key"),
         ("study.yaml", STUDY.replace("set", "sett"), "did you mean set?"),
         ("study.yaml", STUDY.replace("s.yaml", "t.yaml"), "t.yaml: no such file"),

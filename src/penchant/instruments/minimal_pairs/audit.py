@@ -27,19 +27,19 @@ def audit(
     tokenizers: Model | str | Path | Iterable[Model | str | Path | tuple[str, Tokenizer]],
     columns: Mapping[Any, str] = AS_NAMED,
 ) -> pl.DataFrame:
-    """Numbers of pairs with A=U, A>U and A<U, the tokens of the acceptable and the unacceptable sentence.
+    """Count the pairs with A=U, A>U and A<U: the tokens of the acceptable (A) and the unacceptable (U) sentence.
 
-    The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
-    are those of models. `columns` names those of a plain table, as in `read_pairs`. Special tokens are left out. There
-    is one row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of
-    unequal pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs that hold something `unknown`
-    to the tokenizer: a whole word may be one token there, so that their lengths say nothing. What may be wrong with
-    the pairs themselves is in the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
+    `pair_sets` are those of `read_pairs`, or data as `MinimalPairs` takes them; `tokenizers` are models, or names of
+    models. `columns` names the columns of a plain table, as in `read_pairs`. Special tokens are left out. Return one
+    row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of unequal
+    pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs with something `unknown` to the
+    tokenizer, whose lengths are unreliable because a whole word may become one token. Defects of the pairs themselves
+    are in the `cautions` of `read_pairs`. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
     sets = _pair_sets(pair_sets, columns)
     if not sets:
-        raise DataError("no pairs", where="audit()", hint="give pairs, or name files of them")
+        raise DataError("no pairs", where="audit()", hint="give pairs, or the names of their files")
     for name, tokenizer in _tokenizers(tokenizers):
         for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
@@ -52,24 +52,24 @@ def audit(
                 rows.append(_row(name, data_set, paradigm, (a - u)[inside], unknown[inside]))
             rows.append(_row(name, data_set, ALL, a - u, unknown))
     if not rows:
-        raise ModelError("no tokenizer", where="audit()", hint="give models, or the names of some")
+        raise ModelError("no tokenizer", where="audit()", hint="give models or their names")
     return pl.DataFrame(rows)
 
 
-def _pair_sets(given: Any, columns: Mapping[Any, str]) -> Sequence[PairSet]:
-    several = [given] if isinstance(given, PairSet) else given
+def _pair_sets(pairs_or_data: Any, columns: Mapping[Any, str]) -> Sequence[PairSet]:
+    several = [pairs_or_data] if isinstance(pairs_or_data, PairSet) else pairs_or_data
     if not (isinstance(several, Sequence) and all(isinstance(pairs, PairSet) for pairs in several)):
-        return MinimalPairs(data=given, columns=columns).pair_sets()
+        return MinimalPairs(data=pairs_or_data, columns=columns).pair_sets()
     if columns:
-        told = "pairs that read_pairs has read have no columns any more"
-        raise MethodError(told, where="audit(), columns", hint="give columns= to read_pairs, or the table to audit")
+        message = "pairs from read_pairs have no columns to name"
+        raise MethodError(message, where="audit(), columns", hint="give columns= to read_pairs, or the table to audit")
     return several
 
 
-def _tokenizers(given: Any) -> Iterator[tuple[str, Tokenizer]]:
-    pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Tokenizer)
-    alone = pair or isinstance(given, LanguageModel | str | Path) or not isinstance(given, Iterable)
-    for each in [given] if alone else given:
+def _tokenizers(models: Any) -> Iterator[tuple[str, Tokenizer]]:
+    pair = isinstance(models, tuple) and len(models) == 2 and isinstance(models[1], Tokenizer)
+    alone = pair or isinstance(models, LanguageModel | str | Path) or not isinstance(models, Iterable)
+    for each in [models] if alone else models:
         if isinstance(each, LanguageModel):
             yield each.name, each.tokenizer
         elif isinstance(each, str | Path):
@@ -77,7 +77,7 @@ def _tokenizers(given: Any) -> Iterator[tuple[str, Tokenizer]]:
         elif isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Tokenizer):
             yield each
         else:
-            raise ModelError(f"{kind(each)} is no model", where="audit()", hint="give models, or the names of some")
+            raise ModelError(f"{kind(each)} is no model", where="audit()", hint="give models or their names")
 
 
 def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:
@@ -88,7 +88,7 @@ def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:
 
 
 def _lengths(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The numbers of tokens of texts, and whether each holds something unknown to the tokenizer."""
+    """Return the number of tokens of each text, and whether it has something unknown to the tokenizer."""
     encodings = tokenizer.encode(texts)
     unknown = [bool(unknown_part(tokenizer, text, e)) for text, e in zip(texts, encodings, strict=True)]
     return np.array([len(encoding) for encoding in encodings]), np.array(unknown)

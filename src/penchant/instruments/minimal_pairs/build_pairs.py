@@ -31,30 +31,30 @@ from penchant.wording.templates import Text
 Count = Callable[[list[str]], list[int]]
 WORDS = Text.of(Path(__file__).parent).below("making")
 LEVEL = 0.95
-"""The level of intervals of the shares of pairs that are kept."""
+"""Confidence level of the intervals of shares of kept pairs."""
 _CHUNK = 4_096
 """Texts tokenized at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Functions that count tokens, by the name their tokenizer is cited with. No weights are read."""
+    """Functions that count tokens, by the label of their tokenizer; no weights are read."""
 
     by_name: Mapping[str, Count]
 
     @classmethod
     def of(cls, specs: Sequence[str], *, trust_remote_code: bool = False) -> Counters:
-        """The tokenizers of models named by hub name, directory or GGUF file. Raises ModelError."""
+        """Return the counters of models named by hub name, directory or GGUF file. Raises MethodError or ModelError."""
         counts: dict[str, Count] = {}
         for spec in specs:
             label, tokenizer = load_tokenizer(spec, trust_remote_code=trust_remote_code)
             if label in counts:
-                raise MethodError(f"two tokenizers are called {label}", hint="name each once")
+                raise MethodError(f"two tokenizers are called {label}", hint="name each tokenizer once")
             counts[label] = tokenizer.count
         return cls(counts)
 
     def lengths(self, texts: Sequence[str]) -> dict[str, list[int]]:
-        """The number of tokens of each text under each tokenizer, without special tokens."""
+        """Return the number of tokens of each text under each tokenizer, without special tokens."""
         parts = [list(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
         return {name: [n for part in parts for n in count(part)] for name, count in self.by_name.items()}
 
@@ -68,7 +68,7 @@ class FairSet:
     notes: tuple[str, ...] = ()
 
     def lines(self) -> str:
-        """The rows as JSON lines."""
+        """Return the rows as JSON lines."""
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows)
 
 
@@ -78,7 +78,7 @@ class FairSet:
 def generated(
     grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
 ) -> FairSet:
-    """`n` pairs of each paradigm, of equal length under all tokenizers (any if there are none). Raises DataError."""
+    """Generate `n` pairs of each paradigm, of equal length under all tokenizers if there are any. Raises DataError."""
     rows: list[dict[str, Any]] = []
     outcomes = []
     for name in paradigms:
@@ -124,7 +124,7 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 
 
 def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
-    """The pairs of equal length under all tokenizers, and the share kept of each paradigm, with a χ² test."""
+    """Keep the pairs of equal length under all tokenizers; return also the share kept by paradigm and a χ² test."""
     refuse_prefixes(sets, "can filter only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
@@ -155,7 +155,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Token counts of both sentences by tokenizer, and whether they are equal, shape (tokenizers, pairs)."""
+    """Return the token counts of both sentences by tokenizer, and whether they are equal, shape (tokenizers, pairs)."""
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]

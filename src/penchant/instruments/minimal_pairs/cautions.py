@@ -1,4 +1,4 @@
-"""Cautions about scored pairs: what a reader must know before using a number."""
+"""Cautions about scored pairs that a reader needs before using a number."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _REJECTED = 0.05
-"""The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
+"""Adjusted p-value at or below which a line in |A|−|U| counts as a poor fit."""
 _SHOWN = 5
-"""Paradigms that a caution names."""
+"""Number of paradigms named in a caution."""
 _SMALL = 100
-"""Pairs of a paradigm below which its interval is wide."""
+"""Paradigms with fewer pairs are small: their intervals are wide."""
 
 
 def _by_data_set(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -32,10 +32,10 @@ def _by_data_set(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Cautions about unequal token lengths, ties and small paradigms, by data set."""
+    """Yield cautions about unequal token lengths, ties and small paradigms, by data set."""
     for name, part in _by_data_set(items):
         words, of = _WORDS.given(name=name), len(part)
-        longer, unequal = (int(found.sum()) for found in (part["difference"] > 0, part["difference"] != 0))
+        longer, unequal = (int(mask.sum()) for mask in (part["difference"] > 0, part["difference"] != 0))
         ties = int((preferences(part, "none") == HALF).sum())
         small = int((part.group_by("paradigm").len()["len"] < _SMALL).sum())
         if unequal:
@@ -47,7 +47,7 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
-    """A caution for each data set and score whose log-odds are no line in |A|−|U| in some paradigms."""
+    """Yield a caution for each data set and score with paradigms whose log-odds are not linear in |A|−|U|."""
     bent: dict[tuple[str, str], list[str]] = {}
     for estimate in estimates:
         if estimate.measure == LACK_OF_FIT and estimate.test is not None and estimate.test.adjusted <= _REJECTED:
@@ -59,7 +59,7 @@ def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
 
 
 def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """A caution about tokens that the text of the unigrams does not have."""
+    """Yield a caution about tokens that the unigram counts lack."""
     unseen, tokens = (
         sum(int(items[f"{name}_{role}"].sum()) for role in ("good", "bad")) for name in (UNSEEN, "tokens")
     )
@@ -68,7 +68,7 @@ def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """A caution for each data set with pairs that nobody judged, and for each of which most have one rater alone."""
+    """Yield a caution for each data set with pairs that nobody judged, and for each with mostly one rater per pair."""
     if kind_of(items) is None:
         return
     for name, part in _by_data_set(items):
@@ -81,8 +81,8 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """A caution for each data set with paradigms in which Δ of summed scores measures length, too."""
-    told: dict[str, list[str]] = {}
+    """Yield a caution for each data set with paradigms in which Δ of summed scores also reflects length."""
+    shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by
         if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
@@ -93,19 +93,19 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
         unequal = int((inside["difference"] != 0).sum())
         few = len(inside) - unequal < FEWEST
         facts = {"paradigm": inside["paradigm"][0], "n": len(inside), "unequal": unequal, "few": few}
-        told.setdefault(by["dataset"], []).append(_WORDS.get("of-lengths", r=_correlation(each), **facts))
-    for name, paradigms in told.items():
+        shown.setdefault(by["dataset"], []).append(_WORDS.get("of-lengths", r=_correlation(each), **facts))
+    for name, paradigms in shown.items():
         yield _WORDS.get("lengths", name=name, paradigms=first_of(paradigms, _SHOWN))
 
 
-def _correlation(found: Estimate) -> str:
-    """The correlation with its interval; empty where there is none."""
-    interval = "" if np.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
-    return "" if np.isnan(found.value) else f"{found.value:+.2f}{interval}".replace("-", "−")
+def _correlation(estimate: Estimate) -> str:
+    """Format a correlation with its interval; an undefined one is empty."""
+    interval = "" if np.isnan(estimate.low) else f" [{estimate.low:+.2f}, {estimate.high:+.2f}]"
+    return "" if np.isnan(estimate.value) else f"{estimate.value:+.2f}{interval}".replace("-", "−")
 
 
 def fair_cautions(items: pl.DataFrame, fair: pl.DataFrame) -> Iterator[str]:
-    """Cautions about fair pairs that are unequal for this model, and paradigms that the fair set lacks."""
+    """Yield cautions about fair pairs of unequal length under this model, and paradigms missing from the fair set."""
     if unequal := int((fair["difference"] != 0).sum()):
         yield _WORDS.get("not-fair", n=unequal, of=len(fair))
     if lost := sorted(set(items["paradigm"]) - set(fair["paradigm"])):

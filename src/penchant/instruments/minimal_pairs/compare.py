@@ -20,20 +20,20 @@ from penchant.stats.hypothesis_tests import placed_family, with_holm
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
-"""Pairs whose two sentences have as many tokens under both models' tokenizers."""
+"""The split of pairs whose two sentences have equal numbers of tokens under both models' tokenizers."""
 COUNTED = ("first_better", "second_better", "scores_differ")
 """The columns that count pairs."""
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm; where lengths differ, also for
-    those with equal token lengths under both tokenizers.
+    """Return the accuracy of a minus that of b on the same pairs, overall and by paradigm.
 
-    By paradigm, and overall where there is one: Bonett–Price interval and McNemar's mid-p test (paired t interval and
-    sign-flip test where there are ties), with Holm's adjustment over paradigms. Over several: cluster-robust t over
-    paradigms (bias types in CrowS-Pairs), and of fewer than ten, in the scope "as they are", as of one. `first_better`
-    and `second_better` count the pairs in which only a and only b is right, `scores_differ` those that the two do not
-    score alike. Methods may differ, which a note says. Raises StudyError naming what differs in the signatures.
+    Where token lengths differ, also for the pairs with equal lengths under both tokenizers. By paradigm, and overall if
+    there is only one: Bonett–Price interval and McNemar's mid-p test (with ties, paired t interval and sign-flip test),
+    with Holm's adjustment over paradigms. Over several: cluster-robust t over paradigms (bias types in CrowS-Pairs);
+    with fewer than ten, also the difference for exactly these, in the scope "as they are". `first_better` and
+    `second_better` count the pairs that only a or only b gets right, `scores_differ` those with different scores. A
+    note says where methods differ. Raises StudyError naming what differs in the signatures.
     """
     require_comparable(
         a,

@@ -1,14 +1,13 @@
 """Controversial pairs: those of a grammar on which two models disagree most.
 
-Where two models both find the acceptable sentence more probable, people's judgements cannot tell them apart. Pairs on
-which they disagree can (Golan, Raju & Kriegeskorte 2020, PNAS 117:29330; Golan, Siegelman, Kriegeskorte & Baldassano
-2023, Nature Machine Intelligence 5:952). There sentences are searched for; here pairs are chosen from many that a
-grammar generates, of which it says which sentence is acceptable, so that people can decide.
+People's judgements cannot distinguish two models that both find the acceptable sentence more probable; they can on
+pairs where the models disagree (Golan, Raju & Kriegeskorte 2020, PNAS 117:29330; Golan, Siegelman, Kriegeskorte &
+Baldassano 2023, Nature Machine Intelligence 5:952). These studies search for sentences; here pairs are chosen from many
+that a grammar generates, which defines the acceptable sentence.
 
-Scores of two models are on different scales. So a difference counts by its rank among those of its model: |Δ| of a pair
-is larger than that of a share r of the pool, and a pair on which the models prefer different sentences is as
-controversial as the less certain of them, min(r₁, r₂). Half of those chosen are right under either model, as far as
-there are such pairs: otherwise the choice would favour one.
+Scores of two models are on different scales, so a difference counts by its rank r: the share of the pool with a smaller
+|Δ| under the same model. A pair on which the models prefer different sentences has the controversy min(r₁, r₂). Half of
+the chosen pairs are right under either model, as far as possible: otherwise the choice would favour one.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from penchant.stats.inputs import Array
 
 
 def chosen_pairs(pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Array], n: int) -> FairSet:
-    """The `n` most controversial of a pool of rows in BLiMP's format, half of them right under either model.
+    """Choose the `n` most controversial rows of a pool in BLiMP's format, half of them right under either model.
 
-    `differences`: of each of two models, by name, score(good) − score(bad) of every row. Rows gain `differences`, by
-    model, and `controversy`, from 0 to 1. The table counts the pool by paradigm. Raises DataError where the models
+    `differences`: score(good) − score(bad) of every row, by the names of the two models. Rows gain `differences`, by
+    model, and `controversy`, from 0 to 1. The table counts the pool by paradigm. Raises DataError if the models
     disagree on no pair.
     """
     (first, a), (second, b) = differences.items()
@@ -41,7 +40,7 @@ def chosen_pairs(pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Ar
         raise DataError(
             f"{first} and {second} prefer the same sentence in all of {counted(len(pool), 'pairs')}",
             where="controversial pairs",
-            hint="try more with --pool, other paradigms, or models that differ more",
+            hint="try a larger --pool, other paradigms, or models that are less alike",
         )
     controversy = np.where(apart, np.minimum(_ranks(a), _ranks(b)), 0.0)
     chosen = _balanced(controversy, apart & (a > 0), apart & (b > 0), n)
@@ -54,13 +53,13 @@ def chosen_pairs(pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Ar
 
 
 def _ranks(differences: Array) -> Array:
-    """The share of the pool whose difference is smaller, or as small for half of those, of each |Δ|."""
+    """Return the rank of each |Δ|: the share of the pool with a smaller one, counting equal ones by half."""
     ranks: Array = (scipy.stats.rankdata(np.abs(differences)) - 0.5) / len(differences)
     return ranks
 
 
 def _balanced(controversy: Array, under_first: NDArray[np.bool_], under_second: NDArray[np.bool_], n: int) -> list[int]:
-    """The numbers of the most controversial pairs, in their order: half right under either model, if possible."""
+    """Return the indices of the most controversial pairs, in order: half right under either model, if possible."""
     sides = [np.flatnonzero(side) for side in (under_first, under_second)]
     sides = [side[np.argsort(-controversy[side], kind="stable")] for side in sides]
     half = n // 2
@@ -71,7 +70,7 @@ def _balanced(controversy: Array, under_first: NDArray[np.bool_], under_second: 
 def _outcomes(
     pool: Sequence[Mapping[str, Any]], differences: Mapping[str, Array], chosen: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """One row a paradigm, and one of all: the pool by which model is right, and what was chosen."""
+    """Yield one row per paradigm, and one for all: the pool by the models that are right, and the chosen pairs."""
     (first, a), (second, b) = differences.items()
     paradigms = np.array([row["UID"] for row in pool])
     taken = np.isin(np.arange(len(pool)), chosen)

@@ -21,13 +21,13 @@ from penchant.wording.phrases import Method
 
 Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
-"""Columns that only data sets of stereotypes have."""
+"""The measure that only data sets of stereotypes have."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""The columns, by role, of the log-probability of the scored tokens as unigrams, and of how many were never counted."""
+"""The columns, by role, with the unigram log-probability of the scored tokens, and the number of uncounted tokens."""
 NEUTRAL = "neutral"
-"""The column, by role, of the score of the same tokens without their prefix."""
+"""The column, by role, with the score of the same tokens without their prefix."""
 TIE = "tie"
-"""The column of items that says what a tie counts, where that is not one half."""
+"""The column of items with the credit of a tie, if it is not one half."""
 HALF = 0.5
 """The accuracy of a model without a preference."""
 ALL = "all"
@@ -35,7 +35,7 @@ ALL = "all"
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
-    """score(acceptable) − score(unacceptable) of every pair under a normalisation."""
+    """Return score(acceptable) − score(unacceptable) of every pair under a normalisation."""
     sides = []
     for role in ("good", "bad"):
         score = items[f"score_{role}"].to_numpy()
@@ -48,13 +48,13 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
 
 
 def preferences(items: pl.DataFrame, how: str) -> Credits:
-    """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
+    """Return 1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
     values: Credits = (np.sign(deltas(items, how)) + 1) / 2
     return values
 
 
 def credits(items: pl.DataFrame, how: str) -> Credits:
-    """Return the credit of each pair: its preference, but at a tie what the column `TIE` says, if there is one."""
+    """Return the credit of each pair: its preference, but at a tie the value in the column `TIE`, if there is one."""
     values = preferences(items, how)
     if TIE not in items.columns:
         return values
@@ -63,13 +63,13 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """The cluster of every pair of one data set, and what clusters are: paradigms, or the bias types of stereotypes."""
+    """Return the cluster of every pair of a data set, and their kind: paradigms, or bias types of stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
 
 
 def pair_of(dataset: str, result: Result) -> tuple[str, str]:
-    """Return what the sentences A and U are called in a data set: of stereotypes none is acceptable."""
+    """Return the names of the sentences A and U in a data set: pairs of stereotypes have no acceptable sentence."""
     if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"
     more, less = "more stereotypical", "less stereotypical"
@@ -79,9 +79,12 @@ def pair_of(dataset: str, result: Result) -> tuple[str, str]:
 def mean_credit(
     credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
 ) -> Estimate:
-    """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
-    cluster-robust t interval and test over several, of few no narrower than over these as they are. Against one half
-    ties are left out of the binomial test, which is then the sign test."""
+    """Return the mean credit over pairs in clusters, with an interval and a test.
+
+    One cluster: Wilson's interval and the binomial test (mid-p). Several: a cluster-robust t interval and test; with
+    few clusters, no narrower than for exactly these. Against one half, the binomial test leaves ties out (the sign
+    test).
+    """
     if len(set(labels)) > 1:
         over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
         if not few(labels):
@@ -100,7 +103,7 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """The data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
+    """Return the data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
     column = "paradigm" if "paradigm" in frame.columns else "group"
     if column == "group" and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()
@@ -110,13 +113,15 @@ def stereotyped(frame: pl.DataFrame) -> list[str]:
 
 
 def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
-    """Return whether a data set of such a table is of stereotypes."""
+    """Return whether a data set in items, estimates or differences is of stereotypes."""
     return name in stereotyped(frame)
 
 
 def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
-    """Mean credit of `a` minus that of `b` within a group of pairs: Bonett–Price interval and McNemar's mid-p test, or
-    where there are ties a paired t interval and a sign-flip test."""
+    """Return the mean credit of `a` minus that of `b` within one group of pairs.
+
+    Bonett–Price interval and McNemar's mid-p test; with ties, a paired t interval and a sign-flip test.
+    """
     tied = bool(((a == HALF) | (b == HALF)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
     estimate = paired_difference(a, b, level=settings.level)
@@ -124,8 +129,10 @@ def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
 
 
 def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Settings) -> Estimate:
-    """The same over several clusters of pairs, which are a sample: cluster-robust t interval and test, of few clusters
-    no narrower than over these as they are."""
+    """Return the mean credit of `a` minus that of `b` over several clusters, taken as a sample.
+
+    Cluster-robust t interval and test; with few clusters, no narrower than for exactly these.
+    """
     if len(set(strata)) < 2:
         return paired(a, b, settings)
     total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)

@@ -36,14 +36,14 @@ from penchant.text_io import is_directory, stem
 from penchant.wording.templates import Text
 
 AS_NAMED: Mapping[str, str] = {}
-"""No column has another name than its field."""
+"""The default of `columns`: every column has the name of its field."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
-"""The files that are read from a directory."""
+"""Suffixes of the files that are read from a directory."""
 _OPEN = "~$"
-"""How the name begins of what Excel keeps beside a workbook that is open."""
+"""Prefix of the lock file that Excel keeps beside an open workbook."""
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 CROWS = "crows"
-"""Part of the name of a file of CrowS-Pairs, in any language."""
+"""Part of the name of every file of CrowS-Pairs, in any language."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,13 +66,13 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Pairs given in Python. Raises DataError for one of three parts without names, whose order is not known."""
+    """Return pairs given in Python. Raises DataError for unnamed rows of three or more, whose order is unknown."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
-                f"has {len(row)} parts without names, of which nothing says which sentence is good",
+                f"has {len(row)} parts without names, so it is unclear which sentence is good",
                 where=place(name, GivenRow(number)),
-                hint="give pairs of two, or name the parts: mappings, or a frame, with the columns good, bad and group",
+                hint="give pairs of two, or mappings or a frame with the columns good, bad and group",
             )
     return given
 
@@ -83,15 +83,15 @@ def read_pairs(
 ) -> PairSet:
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
-    `columns` names those of a plain table that are not called good, bad, group (the paradigm), id or prefix (what
-    both sentences are scored after), as field: column; naming any makes the file a plain table, which may also have
-    `phenomenon`. `acceptable` says which sentence of CrowS-Pairs counts as the good one. `marks` says whether marks of
-    acceptability at the beginning of one sentence of a pair alone are refused, or taken out of all (strip). Raises
+    `columns` maps fields to the columns of a plain table that are not called good, bad, group (the paradigm), id or
+    prefix (a text that both sentences are scored after); naming any makes the file a plain table, which may also have
+    `phenomenon`. `acceptable` is the sentence of CrowS-Pairs that counts as the good one. `marks`: marks of
+    acceptability at the beginning of only one sentence of a pair are refused, or stripped from all sentences. Raises
     DataError naming file, line and field, with every other bad cell in its notes.
     """
     if acceptable not in get_args(Direction):
-        told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
-        raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
+        message = f"acceptable: '{acceptable}' is not a sentence of CrowS-Pairs"
+        raise MethodError(message, hint=one_of(acceptable, get_args(Direction)))
     if marks not in get_args(Marks):
         raise MethodError(f"marks: '{marks}' is not known", hint=one_of(marks, get_args(Marks)))
     file = path_of(pair_rows(plain(path)), ROLES)
@@ -109,9 +109,9 @@ def read_pairs(
         table.hint_at_merged_cells()
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
-    items, taken = checked_marks(items, rows, file, marks)
+    items, stripped = checked_marks(items, rows, file, marks)
     sides = table.sides if kind in STEREOTYPES else ROLES
-    of_file = (f"{stem(file)}: {caution}" for caution in (*taken, *defects.cautions(items, rows, file, sides)))
+    of_file = (f"{stem(file)}: {caution}" for caution in (*stripped, *defects.cautions(items, rows, file, sides)))
     cautions = (*((_WORDS.get("crows"),) if kind == "crows-pairs" else ()), *of_file)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
@@ -142,7 +142,7 @@ def read_many(
 
 
 def is_fair_set(path: Path) -> bool:
-    """Whether a file holds the lines that `penchant pairs` writes, which have token counts. Raises OSError."""
+    """Return whether a file has the token counts that `penchant pairs` writes. Raises OSError."""
     try:
         row = json.loads(head(path, 1 << 20).partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -151,7 +151,7 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """A file, those that a pattern matches, or the tables directly inside a directory, by name. Raises DataError."""
+    """Return a file, the files that match a pattern, or the tables directly inside a directory. Raises DataError."""
     if is_hub(path):
         return [file for place in fetched(path) for file in tables_in(place)]
     if not is_directory(path):
@@ -170,16 +170,16 @@ def tables_in(path: Path) -> list[Path]:
 
 
 def whole(item: Item, role: str) -> str:
-    """A sentence of a pair with what stands before it."""
+    """Return a sentence of a pair after its prefix."""
     return item.texts.get(PREFIX, "") + item.texts[role]
 
 
 def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
-    """Raise DataError for pairs with a prefix where they cannot be had."""
+    """Raise DataError if a pair has a prefix; `what` begins the message."""
     for pairs in pair_sets:
         for item in pairs.items:
             if item.texts.get(PREFIX):
-                raise DataError(f"{what} pairs without a prefix", where=item.place, hint="score such pairs as they are")
+                raise DataError(f"{what} pairs without a prefix", where=item.place, hint="use minimal-pairs instead")
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTable) -> None:
@@ -191,5 +191,5 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTabl
                 f"the pair has the same id as the one on {line_noun(row.line)} {first.line}: '{item.id}'",
                 file=table.path,
                 line=row.line,
-                hint="number the pairs through, or leave the column out",
+                hint="give every pair its own id, or leave the column out",
             )

@@ -1,5 +1,4 @@
-"""Defects of minimal pairs as they were read: marks of acceptability before one sentence of a pair alone,
-which are refused or taken out, and cautions for a user to decide about."""
+"""Defects of minimal pairs: marks of acceptability in one sentence only, refused or stripped, and cautions."""
 
 from __future__ import annotations
 
@@ -23,28 +22,28 @@ from penchant.wording.templates import Text
 Marks = Literal["refuse", "strip"]
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _NAMED = 3
-"""How many places or groups a caution names."""
+"""Number of places or groups that a caution names."""
 _LINES = 5
-"""The lines with a mark that are named of each side."""
+"""Number of lines with a mark that are named for each side."""
 _GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
 
 
 def checked_marks(
     items: Sequence[Item], rows: Sequence[Row], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """The pairs, and a caution on marks taken out. Raises DataError where refused marks begin one sentence alone."""
+    """Return the pairs, and a caution about stripped marks. Raises DataError for refused marks in one sentence only."""
     sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
     if marks == "strip":
-        told = _by_side(sides, rows)
-        return tuple(map(_stripped, items, sides)), [_WORDS.get("stripped", sides=told)] if told else []
+        marked = _by_side(sides, rows)
+        return tuple(map(_stripped, items, sides)), [_WORDS.get("stripped", sides=marked)] if marked else []
     alone: list[Sides] = [each if each[0] != each[1] else (False, False) for each in sides]
-    if told := _by_side(alone, rows):
+    if marked := _by_side(alone, rows):
         first = next(row for row, each in zip(rows, alone, strict=True) if any(each))
         raise DataError(
-            f"a mark of acceptability begins one sentence of a pair alone, which a model scores as text: {told}",
+            f"only one sentence of a pair begins with a mark of acceptability, which a model scores as text: {marked}",
             file=file,
             line=first.line,
-            hint="remove the marks, or have them taken out: marks: strip in a study, --marks strip in audit and check",
+            hint="remove the marks, or strip them: marks: strip in a study, --marks strip in audit and check",
         )
     return tuple(items), []
 
@@ -55,7 +54,7 @@ def _stripped(item: Item, sides: Sides) -> Item:
 
 
 def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
-    """Return how many sentences of each side have a mark, and the first lines; empty where none has."""
+    """Return the number and first lines of the sentences of each side with a mark; empty if there are none."""
     parts = []
     for number, role in enumerate(ROLES):
         lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]
@@ -67,7 +66,7 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
 
 
 def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[Note | str]:
-    """Cautions about the pairs of one file, each a line; `sides` are what the two sentences are called."""
+    """Yield cautions about the pairs of one file; `sides` are the names of the two sentences."""
     name = file.stem if is_kept(file) else file.name
     pairs = []
     for item, row in zip(items, rows, strict=True):
@@ -77,8 +76,8 @@ def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tupl
     yield from text_defects.cautions(pairs, sides)
     if same := [_line(item) for item in items if item.texts["good"] == item.texts["bad"]]:
         yield _WORDS.get("identical", n=len(same), lines=first_of(same, _NAMED))
-    said = ((item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")) for item in items)
-    yield from repeated_rows(zip(said, map(_line, items), strict=True), "pairs")
+    texts = ((item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")) for item in items)
+    yield from repeated_rows(zip(texts, map(_line, items), strict=True), "pairs")
     for label, noun in _GROUPS.items():
         yield from name_cautions((item.labels[label] for item in items), noun)
     sizes = Counter(item.labels["paradigm"] for item in items)

@@ -36,19 +36,19 @@ from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of
 from penchant.wording.phrases import Note
 
 CROWS_PAIRS = "crows-pairs"
-"""The data set of the published metric of stereotypes."""
+"""The data set with the published metric of stereotypes."""
 ACCURACY, TIES, GAP = "accuracy", "share of ties", "gap to A=U"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
 _TIED = "tied"
-"""The column of pairs, while estimates are made, that says which of them tie."""
+"""The column that marks tied pairs while estimates are made."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
 """The splits of pairs whose sentences differ in length."""
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """All estimates from scored pairs, by data set and by the normalisations of the probe."""
+    """Yield all estimates from scored pairs, by data set and by the normalisations of the probe."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
         for how in probe.normalisations():
@@ -66,8 +66,10 @@ def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iter
 
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
-    """The estimates over all pairs; by phenomenon and by paradigm where there are several, so that no number is told
-    twice. Of a single paradigm, all pairs are tested as others are by paradigm."""
+    """Yield the estimates over all pairs, and by phenomenon and paradigm if there are several.
+
+    The fit of the line in |A|−|U| is tested by paradigm; of a single paradigm, over all pairs.
+    """
     remark = beside_fixed(*clusters(part))
     paradigms = part["paradigm"].unique(maintain_order=True).to_list()
     whole = _block(part, credit, "overall", ALL, settings, fitted=len(paradigms) == 1)
@@ -94,14 +96,14 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _family_of_all(estimate: Estimate) -> str | None:
-    """The two gaps over all pairs are one family; a line that does not fit is one of its own."""
+    """Return the family of a test over all pairs: the two gaps are one family, the lack of fit is another."""
     return {GAP: f"{GAP}, lengths", LACK_OF_FIT: f"{LACK_OF_FIT}, all pairs"}.get(estimate.measure)
 
 
 def _block(
     part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
-    """All estimates of one group of pairs; where it is of one paradigm, it is tested how well its line is `fitted`."""
+    """Yield all estimates of one group of pairs; with `fitted`, also the lack of fit of the line in |A|−|U|."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -141,7 +143,7 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
+    """Return accuracy at one sign of |A|−|U| minus accuracy at A=U; within paradigms if there are several."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
@@ -155,10 +157,13 @@ def _gap(
 
 
 def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) -> Iterator[Estimate]:
-    """CrowS-Pairs (Nangia et al. 2020): the percentage of pairs in which the more stereotypical sentence scores higher;
-    50 is no preference. `more` has the credits of that sentence. The published metric counts ties in N with a credit of
-    0, which is kept for CrowS-Pairs alone: against 50 it would take ties for a preference. Its two parts leave ties
-    out. Each is tested against 50, with Holm's adjustment over the kinds of bias."""
+    """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 is no preference.
+
+    A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` has the credits of
+    that sentence. The published metric counts ties in N with a credit of 0, as is done for CrowS-Pairs only: against
+    50, such ties look like a preference. Its two directions leave ties out. Each score is tested against 50, with
+    Holm's adjustment over the kinds of bias.
+    """
     published = len(part) > 0 and part["dataset"][0] == CROWS_PAIRS
     won = np.floor(more) if published else more
     strata, noun = clusters(part)

@@ -41,18 +41,18 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         data: Any = None
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of both sets, and what their columns are called."""
+        """Return the files of both sets, and the names of their columns."""
         return *self.files_of(self.original, self.fair, base=base), *dict(self.columns).values()
 
     def read(self, original: tuple[Path, ...], fair: tuple[Path, ...], *columns: str) -> dict[str, list[PairSet]]:
         """Return the pairs of the two sets. Raises DataError naming file, line and field."""
-        files = [file for found in fair for file in tables_in(found)]
+        files = [file for place in fair for file in tables_in(place)]
         own = all(_made_here(file, self.columns.good) for file in files)
         sets = {
             ORIGINAL: self.pairs_of(original, self.columns),
             FAIR: self.pairs_of(fair, PairColumns() if own else self.columns),
         }
-        refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair sets are of")
+        refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair-pairs compares only")
         return sets
 
     def items(self, read: dict[str, list[PairSet]]) -> Sequence[Drawn]:
@@ -64,11 +64,11 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return list(self.items(self.read_set(base)))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of both sets, and of the frequencies of tokens."""
+        """Return the files of both sets, and those of token frequencies."""
         return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Both sets, then how they are scored."""
+        """Return the signature fields of both sets and of their scoring."""
         parts = self.read_set(base)
         data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
         return {**data, **self.how(model, parts[ORIGINAL], base)}
@@ -80,14 +80,14 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         tables: list[pl.DataFrame] = []
         cautions: list[Note | str] = []
         for name, drawn in parts.items():
-            scored, told = self.scored(session, drawn)
-            cautions += [*told, *pair_cautions(scored)]
+            scored, notes = self.scored(session, drawn)
+            cautions += [*notes, *pair_cautions(scored)]
             labels = pl.lit(name).alias("dataset"), (pl.lit(f"{name} ") + pl.col("id")).alias("id")
             tables.append(scored.with_columns(*labels))
         return Measured(pl.concat(tables, how="diagonal"), tuple(cautions))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """The estimates of minimal pairs for each set, then the differences between the sets."""
+        """Yield the estimates of minimal pairs for each set, then the differences between the sets."""
         yield from pair_estimates(measured.items, self)
         for how in self.normalisations():
             for estimate in self._gains(measured.items, how):
@@ -95,12 +95,12 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
                 yield replace(estimate, by=by)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about fair pairs that are unequal for this model, and paradigms that the fair set lacks."""
+        """Yield cautions about lines that do not fit, unequal fair pairs, and paradigms missing from the fair set."""
         yield from line_cautions(estimates)
         yield from fair_cautions(measured.items, measured.items.filter(pl.col("dataset") == FAIR))
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both."""
+        """Yield accuracy on the fair pairs minus that on the original ones, overall and in shared paradigms."""
         pairs = _distinct(items, how)
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
@@ -111,7 +111,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
-        """The difference over some paradigms, and the share of their fair pairs that are original ones."""
+        """Yield the difference over some paradigms, and the share of their fair pairs that are original pairs."""
         by = {"scope": scope, "group": group, "split": ALL}
         fair, original = pairs["fair"].to_numpy(), pairs["original"].to_numpy()
         gain = overlapping_difference(
@@ -130,7 +130,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Return whether `penchant pairs` made a file of pairs that do not have the column."""
+    """Return whether `penchant pairs` wrote the file, and its pairs lack the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -138,7 +138,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """One row for every distinct pair of a paradigm, with its copies: its credit, and in which sets it is."""
+    """Return one row per distinct pair of a paradigm and per copy: its credit, and the sets that contain it."""
     same = ["paradigm", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

@@ -1,4 +1,4 @@
-"""What a report shows of fair and original minimal pairs; the words are in `text.yaml`."""
+"""Report views of fair and original minimal pairs; the words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def _overlap(line: Line) -> Number:
 
 
 def _ranked(found: Sequence[Source]) -> list[Source]:
-    """Return the rows with the rank of each model by its accuracy on each set, best first, of each score."""
+    """Return the sources with the rank of each model by its accuracy on each set, 1 for the best, by score."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
         for line in source.only(At(measure=ACCURACY, scope="overall", split=ALL)):
             values.setdefault((line["normalise"], line["dataset"]), []).append(line["value"])
-    made = []
+    ranked = []
     for source in found:
         own = {
             (line["normalise"], line["dataset"]): 1
@@ -58,12 +58,12 @@ def _ranked(found: Sequence[Source]) -> list[Source]:
         }
         hows = source.frame["normalise"]
         ranks = [pl.Series(f"rank_{name}", [own.get((how, name), 0) for how in hows]) for name in _SETS]
-        made.append(replace(source, frame=source.frame.with_columns(ranks)))
-    return made
+        ranked.append(replace(source, frame=source.frame.with_columns(ranks)))
+    return ranked
 
 
 def open_ranks(found: Sequence[Source]) -> list[Source]:
-    """Return the best and worst rank of every model on each set that the differences, with p adjusted, leave open."""
+    """Return the best and worst rank of each model on each set that its differences, with adjusted p, allow."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -97,7 +97,7 @@ def _range(name: str) -> Column:
 
 
 def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield how far accuracies differ between the two sets, and what can be told of the models' order on each."""
+    """Yield the differences in accuracy between the two sets, and the order of the models on each."""
     words = text.below("prose", "finding")
     rows = [
         (source.model, line)
@@ -112,7 +112,7 @@ def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
 
 
 def _lines(results: Sequence[Result], text: Text) -> Any:
-    """Return a line from the accuracy on original pairs to that on fair ones for every model, a panel a score."""
+    """Return a chart with a line per model from accuracy on original to that on fair pairs, a panel per score."""
     rows = [
         {
             "model": source.model,

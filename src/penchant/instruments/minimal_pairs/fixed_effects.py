@@ -1,4 +1,4 @@
-"""Estimates about the paradigms that there are, beside those that take them as a sample of others."""
+"""Estimates for exactly the paradigms at hand, beside those that take them as a sample of others."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from penchant.report.finding import Estimated
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
-"""So many paradigms are enough to speak of others like them alone."""
+"""With fewer groups than this, estimates for exactly these groups are added."""
 AS_THEY_ARE = "as they are"
-"""The scope of estimates about the paradigms that there are."""
+"""The scope of estimates for exactly the paradigms at hand."""
 MEAN = "mean {} over {}"
-"""What the mean of a measure over groups is called."""
+"""The name of the mean of a measure over groups."""
 TYPES = "bias types"
-"""The groups of stereotypes."""
+"""The groups of pairs of stereotypes."""
 GROUPS = ("paradigms", TYPES)
 
 
 def fixed(measure: str, noun: str) -> str:
-    """The name of a measure where the paradigms are no sample; `noun` is what they are called."""
+    """Return the name of a measure for exactly the groups at hand; `noun` is the word for the groups."""
     return f"{measure}, {noun} {AS_THEY_ARE}"
 
 
 def of_groups(measure: str) -> tuple[str, ...]:
-    """Return the names that a measure may have where the groups are no sample."""
+    """Return the possible names of a measure for exactly the groups at hand."""
     return tuple(fixed(measure, noun) for noun in GROUPS)
 
 
@@ -40,17 +40,17 @@ def over_groups(measure: str) -> tuple[str, ...]:
 
 
 def is_fixed(measure: str) -> bool:
-    """Whether a measure is about the paradigms that there are."""
+    """Return whether a measure is for exactly the groups at hand."""
     return measure.endswith(f" {AS_THEY_ARE}")
 
 
 def few(labels: Collection[str]) -> bool:
-    """Whether pairs come in several groups, too few to speak of other groups alone."""
+    """Return whether pairs come in several groups, but too few to speak of other groups alone."""
     return 1 < len(set(labels)) < FEW
 
 
 def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
-    """The note on a number that is about other groups than the few there are; None where they are one or many."""
+    """Return the note that a number is about other groups than the few at hand; None for one group or many."""
     if not few(labels):
         return None
     return Note("minimal_pairs.of-others", noun=noun, have=len(set(labels)))
@@ -59,14 +59,14 @@ def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
 def fixed_share(
     credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
 ) -> Iterator[Estimate]:
-    """Mean credit of pairs whose groups are taken as they are, with a test; nothing where groups are one or many."""
+    """Yield the mean credit for exactly the groups at hand, with a test; nothing for one group or many."""
     if few(labels):
         estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
         yield replace(estimate, measure=fixed(measure, noun))
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """An estimate about other groups like a few, made no more certain than that about these few, `within`."""
+    """Return an estimate about other groups, made no more certain than `within`, the one about these few."""
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
     low, high, test = min(estimate.low, within.low), max(estimate.high, within.high), estimate.test
@@ -76,7 +76,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """The number of groups that an estimate takes for a sample, and what they are called; None where it does not."""
+    """Return the number and noun of the groups that an estimate takes as a sample; None if there are none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

@@ -1,4 +1,4 @@
-"""The formats of minimal pairs, each recognised by the names of its columns, and how a row becomes a pair."""
+"""The formats of minimal pairs, recognised by the names of their columns, and the readers of their rows."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", 
 Direction = Literal["sent_more", "sent_less"]
 """A sentence of a pair of stereotypes, by its column in CrowS-Pairs."""
 STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
-"""The kinds of files whose pairs are of stereotypes: neither sentence is good."""
+"""The kinds of files with pairs of stereotypes, of which neither sentence is good."""
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
 ROLES = ("good", "bad")
 """The two sentences of a pair."""
 PREFIX = "prefix"
-"""The text of an item that stands before both of its sentences, and is not scored."""
+"""The text of an item before both of its sentences, which is not scored."""
 DIRECTIONS = ("stereo", "antistereo")
-"""The paradigms of stereotypes: pairs that show one, and pairs that go against one."""
+"""The paradigms of stereotypes: pairs that show a stereotype, and pairs that go against one."""
 _CLASSES: Mapping[str, tuple[str, ...]] = {
     "stereo_antistereo": DIRECTIONS,
     "bias_type": (
@@ -40,10 +40,8 @@ _CLASSES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """The class labels of the columns of CrowS-Pairs on the hub, in the order of their numbers, from 0."""
-_FILL_DOWN = (
-    "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
-)
-"""What to do about blank names below another."""
+_FILL_DOWN = "if the cells were merged, only the first of them holds the name: fill it down into every row"
+"""The hint on blank names below another name."""
 _FILL = "fill it, or leave the row out"
 _BLANK = ("the field is empty", "the field is blank")
 
@@ -72,11 +70,9 @@ class PairColumns(BaseModel):
     group: str = "group"
     """The paradigm, if the table has one. Default: group."""
     id: str = "id"
-    """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
-    id."""
+    """The name of the pair in the results, if the table has one, else the number of its row. Default: id."""
     prefix: str = "prefix"
-    """A text that both sentences are scored after, if the table has it; it is joined to them as it is written. Default:
-    prefix."""
+    """A text that both sentences are scored after, if the table has one; no space is added. Default: prefix."""
     more: str = "more"
     """In a table of stereotypes, the more stereotypical sentence. Default: more."""
     less: str = "less"
@@ -84,48 +80,47 @@ class PairColumns(BaseModel):
     kind: str = "kind"
     """The kind of bias, if the table has one. Default: kind."""
     direction: str = "direction"
-    """Whether the pair shows a stereotype ("stereo") or goes against one ("antistereo"), if the table says it. Default:
-    direction."""
+    """"stereo" if the pair shows a stereotype, "antistereo" if it goes against one; optional. Default: direction."""
 
     @classmethod
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
-        """Return the names by field. Raises MethodError for unknown fields, or of pairs and stereotypes."""
+        """Return columns with these names. Raises MethodError for unknown fields, or fields of both kinds."""
         for field_ in columns:
             if field_ not in cls.model_fields:
                 raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
         names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
-            told = f"{plain[0]} is for pairs of which one sentence is good, {stereotypes[0]} for stereotypes"
-            raise MethodError(told, where="columns", hint="name the columns of one or the other")
+            message = f"{plain[0]} names a column of pairs with a good sentence, {stereotypes[0]} one of stereotypes"
+            raise MethodError(message, where="columns", hint="name the columns of one kind of table only")
         return names
 
     def _other(self, fields: Iterable[str]) -> list[str]:
-        """The fields that have a name of their own."""
+        """Return the fields whose column does not have the default name."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
-        """Return the columns that a table must have: both sentences, and what else has a name of its own."""
+        """Return the columns that a table must have: both sentences, and all columns with a name of their own."""
         sentences = ("more", "less") if kind == "stereotypes" else ROLES
         others = [name for name in self._other(type(self).model_fields) if name not in (*ROLES, "more", "less")]
         return [getattr(self, name) for name in (*sentences, *others)]
 
     @property
     def kind_named(self) -> Kind | None:
-        """What the file is by the columns that were named: a table of stereotypes, or a plain one; None if none was."""
+        """The kind of file that the named columns imply: stereotypes or plain; None if none are named."""
         if self._other(_STEREOTYPES):
             return "stereotypes"
         return "plain" if self._other(_PLAIN) else None
 
     def of_crows_pairs(self) -> PairColumns:
-        """Return the same with the columns of CrowS-Pairs."""
+        """Return a copy with the columns of CrowS-Pairs."""
         more, less, direction, kind = map(_shown, NEEDED["crows-pairs"])
         return self.model_copy(update={"more": more, "less": less, "direction": direction, "kind": kind})
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A file being read: its path, the columns that occur in it, and the names and sides that the caller chose."""
+    """A file being read: its path, its columns, and the column names and sides that the caller chose."""
 
     path: Path
     columns: tuple[str, ...]
@@ -133,47 +128,47 @@ class PairTable:
     acceptable: Direction
     errors: list[DataError] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
-    """The columns of names that have had one."""
+    """The columns of names that were filled in at least one row so far."""
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The columns of stereotypes that play the good and the bad sentence."""
+        """The columns of stereotypes that are read as the good and the bad sentence."""
         more, less = self.names.more, self.names.less
         return (more, less) if self.acceptable == "sent_more" else (less, more)
 
     def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
-        """Note what is wrong at a line and column of the file."""
+        """Record an error at a line and column of the file."""
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
     def text(self, row: Row, column: str) -> str:
-        """The text in a required field, white space kept; "" and an error where it is missing or blank."""
+        """Return the text in a required field, white space kept; if it is missing or blank, record an error."""
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
-            told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
-            self.refuse(told, row.line, column, "write the text again, in a cell that is formatted as text")
+            message = f"the cell holds {value.strip()}, a spreadsheet error, instead of text"
+            self.refuse(message, row.line, column, "enter the text again, in a cell formatted as text")
             return ""
         if isinstance(value, str) and value.strip():
             return value
         if value is None:
-            told = "the field is empty" if column in row.values else "the field is missing"
+            message = "the field is empty" if column in row.values else "the field is missing"
         else:
-            told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
-        self.refuse(told, row.line, column, _FILL if told in _BLANK else "")
+            message = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
+        self.refuse(message, row.line, column, _FILL if message in _BLANK else "")
         return ""
 
     def optional(self, row: Row, column: str) -> str:
-        """The text in a field that may be empty, with surrounding white space kept."""
+        """Return the text in a field that may be empty, with surrounding white space kept."""
         return "" if row.values.get(column) in (None, "") else self.text(row, column)
 
     def hint_at_merged_cells(self) -> None:
-        """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
+        """Add hints to errors about blank names, which merged cells leave behind if several are blank below another."""
         blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
         times = Counter(error.field for error in blank)
         for error in blank:
             error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
     def code(self, row: Row, column: str) -> str:
-        """A name or number that identifies a row or a group."""
+        """Return a name or number that identifies a row or a group."""
         value = row.values.get(column)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
         if name:
@@ -181,11 +176,11 @@ class PairTable:
         return name
 
     def has(self, column: str | tuple[str, ...]) -> bool:
-        """Whether the table has a column, or one of several."""
+        """Return whether the table has a column, or one of several."""
         return any(name in self.columns for name in ([column] if isinstance(column, str) else column))
 
     def first(self, *columns: str) -> str:
-        """The first of some columns that the table has, else the first."""
+        """Return the first of some columns that the table has, else the first."""
         return next((column for column in columns if column in self.columns), columns[0])
 
     def pair(
@@ -196,19 +191,19 @@ class PairTable:
         more: tuple[str, ...] = (),
         sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
-        """The pair of a row, with its paradigm and phenomenon and those of its columns of labels that the table has."""
+        """Return the pair of a row, with its paradigm, its phenomenon, and any other labels that the table has."""
         labels = {"paradigm": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
         return Item(name, texts, labels, place(self.path, row.line))
 
     def code_or(self, default: str, row: Row, column: str) -> str:
-        """The same, or `default` where the table lacks the column. A column must be filled in every row."""
+        """Return the code in a column that must be filled in every row, or `default` if the table lacks the column."""
         return self.code(row, column) if column in self.columns else default
 
 
 def kind_of(table: PairTable) -> Kind:
-    """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
+    """Return the first kind whose columns are all present. Raises DataError listing present and needed columns."""
     names = table.names
     kind = names.kind_named
     if kind is None and names.id != "id":  # the other kinds have ids of their own
@@ -221,10 +216,10 @@ def kind_of(table: PairTable) -> Kind:
             return kind
     choices = "; ".join(f"{kind}: {', '.join(map(_shown, columns))}" for kind, columns in NEEDED.items())
     present = ", ".join(repr(column) for column in table.columns) or "none"
-    name = "columns: in a study, columns= in Python, or --good and --bad, name others"
+    name = "or name your columns with columns: in a study, columns= in Python, or --good and --bad"
     if is_kept(table.path):
-        name = 'name yours with columns={"good": …, "bad": …}'
-    hint = f"needed are {choices}; {name}"
+        name = 'or name yours with columns={"good": …, "bad": …}'
+    hint = f"one of these sets of columns is needed: {choices}; {name}"
     raise DataError(f"the columns are {present}", file=table.path, hint=hint)
 
 
@@ -246,7 +241,7 @@ def _rublimp(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _turblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon with its subtype; some names have blanks after them."""
+    """Read a row of TurBLiMP; the paradigm is the phenomenon with its subtype, without trailing blanks."""
     phenomenon = table.code(row, "phenomenon").strip()
     paradigm = "_".join(filter(None, (phenomenon, table.code_or("", row, "subtype").strip())))
     sentences = "good_sentence", "bad_sentence"
@@ -261,7 +256,7 @@ def _sling(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
-    """The paradigm is the phenomenon, else the feature values that are exchanged (SG -> PL), else the language."""
+    """Read a row of MultiBLiMP; the paradigm is the phenomenon, exchanged features (SG -> PL) or language."""
     language = stem(table.path)
     paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
     groups = paradigm, table.code_or(language, row, "phenomenon")
@@ -269,26 +264,28 @@ def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
-    """The phenomenon is the kind of bias, the paradigm the direction: that of a stereotype, unless a column says that
-    it goes against one. Where the direction is the number of a class label, so is the kind."""
+    """Read a pair of stereotypes: the phenomenon is the kind of bias, the paradigm the direction.
+
+    Without a column of directions, every pair shows a stereotype. If the direction is a class number, so is the kind.
+    """
     names, name = table.names, stem(table.path)
     direction, kind = table.code_or(DIRECTIONS[0], row, names.direction), table.code_or(name, row, names.kind)
     if _class_of(direction, names.direction) != direction:
         direction, kind = _class_of(direction, names.direction), _class_of(kind, names.kind)
     if direction and direction not in DIRECTIONS:
-        told = f"unknown direction '{direction}'"
-        mend = "on the hub 0 is stereo and 1 antistereo: write the word" if direction.isdecimal() else ""
-        table.refuse(told, row.line, names.direction, hint=mend or one_of(direction, DIRECTIONS))
+        message = f"unknown direction '{direction}'"
+        hint = "on the hub, 0 is stereo and 1 antistereo: write the words instead" if direction.isdecimal() else ""
+        table.refuse(message, row.line, names.direction, hint=hint or one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(ROLES, table.sides, strict=True)}
     labels = {"paradigm": direction, "phenomenon": kind, "dataset": name}
-    called = table.code_or(str(number), row, names.id)
-    if names.id == "id":  # an index of pandas, as CrowS-Pairs is published, goes before it
-        called = table.code_or(called, row, "")
-    return Item(called, texts, labels, place(table.path, row.line))
+    id_ = table.code_or(str(number), row, names.id)
+    if names.id == "id":  # CrowS-Pairs is published with a pandas index, which takes precedence
+        id_ = table.code_or(id_, row, "")
+    return Item(id_, texts, labels, place(table.path, row.line))
 
 
 def _class_of(code: str, column: str) -> str:
-    """The class label that a number stands for in a column of CrowS-Pairs; any other code as it is."""
+    """Return the class label of a number in a column of CrowS-Pairs; return other codes unchanged."""
     known = {str(number): label for number, label in enumerate(_CLASSES.get(column, ()))}
     return known.get(code, code)
 
@@ -325,4 +322,4 @@ READERS: Mapping[Kind, Read] = {
     "multiblimp": _multiblimp,
     "plain": _plain,
 }
-"""How the rows of each kind are read, each with its number from 1."""
+"""The readers of rows by kind of file; they take the table, the row and its number from 1."""

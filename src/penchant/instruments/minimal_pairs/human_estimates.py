@@ -1,4 +1,4 @@
-"""Estimates from scored pairs that people judged: how far people, and a model and people, agree."""
+"""Estimates from scored pairs that people judged: agreement between people, and between a model and people."""
 
 from __future__ import annotations
 
@@ -34,28 +34,31 @@ HUMAN_ACCURACY = "human accuracy (majority of raters)"
 AGAINST_MAJORITY = "accuracy against the majority of raters"
 JUDGED_ACCURACY = "accuracy on the judged pairs"
 MINUS_PEOPLE = "accuracy minus human accuracy"
-"""Of a model and the raters on the same pairs; how often each prefers the good sentence."""
+"""The accuracy of a model minus that of the raters on the same pairs."""
 CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
-"""The correlations within a paradigm, by whether ranks are correlated."""
+"""The correlations within a paradigm; the key is true for ranks."""
 EQUAL_LENGTH = "A=U"
 """The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
 FEWEST_OF_A_MAJORITY = 2
-"""Raters of the median pair below whom nobody is in a majority."""
+"""With fewer raters of the median pair, there is no majority."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
-"""A correlation is estimated from at least so many pairs, of which so many differ from the value that most share, in
-Δmodel as in Δhuman, and where no larger share of resamples has none: fewer hang on single answers of single raters."""
+"""Fewest pairs for a correlation, fewest of them off the commonest value, and largest share of resamples without one.
+
+Below these limits, a correlation depends on single answers of single raters. The second limit holds for Δmodel and for
+Δhuman.
+"""
 RAW = "raw agreement (two raters of the same pair)"
 ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
 
 
 def kind_of(items: pl.DataFrame) -> Kind | None:
-    """The kind of the judgements that the items have; None where there are none."""
+    """Return the kind of the judgements in the items; None if there are none."""
     return next((kind for kind, column in JUDGED.items() if column in items.columns), None)
 
 
 def judgements(items: pl.DataFrame) -> Array:
-    """The judgements of some items, (raters, items), NaN where a rater judged nothing."""
+    """Return the judgements of some items, shape (raters, items), NaN where a rater did not judge."""
     kind = kind_of(items)
     columns = items[RATERS].to_list(), items[JUDGED[kind or "choices"]].to_list()
     rows = {rater: row for row, rater in enumerate(sorted({rater for raters in columns[0] for rater in raters}))}
@@ -67,23 +70,23 @@ def judgements(items: pl.DataFrame) -> Array:
 
 
 def mean_judgements(judged: Array) -> Array:
-    """Δhuman of every item: the mean over its raters; of choices the share of good ones minus that of bad ones."""
+    """Return Δhuman of every item: the mean over its raters; for choices, the share of good minus that of bad ones."""
     means: Array = np.nanmean(judged, axis=0)
     return means
 
 
 def lone(items: pl.DataFrame) -> bool:
-    """Whether at least half of the pairs that somebody judged have one rater alone, so that there is no majority."""
+    """Return whether at least half of the judged pairs have only one rater, so that there is no majority."""
     heard = items.filter(pl.col("human_n") > 0)["human_n"]
     return len(heard) > 0 and float(np.median(heard.to_numpy())) < FEWEST_OF_A_MAJORITY
 
 
 def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """All estimates from pairs that somebody judged, by data set and paradigm; those about people have no score."""
+    """Yield all estimates from judged pairs, by data set and paradigm; those about people alone have no score."""
     kind = kind_of(items)
     if kind is None:
         return
-    # In the order of their ids, so that the order of files changes no number that is drawn.
+    # Sorted by id, so that resampling does not depend on the order of files.
     ordered = items.sort("file", "id", maintain_order=True)
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = ordered.filter(pl.col("dataset") == name)
@@ -100,7 +103,7 @@ def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estima
 
 
 def _family(estimate: Estimate) -> str | None:
-    """The differences from people in the paradigms of a data set are one family for each score."""
+    """Return the family of a difference from people in a paradigm, one per score; None for other estimates."""
     adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "paradigm"
     return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
@@ -108,7 +111,7 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """The estimates of a group; with `lengths`, also those from its pairs of equal length."""
+    """Yield the estimates of a group; with `lengths`, also those from its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -127,8 +130,11 @@ def _of_group(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """The pairs of a group that somebody judged: the judgements, what most raters prefer (1, 0, −1) and what that
-    counts, and the paradigms, which `noun` calls; `lost` says how many others there are."""
+    """The judged pairs of a group, with the votes of their raters and their paradigms.
+
+    `votes` has the preference of most raters (1, 0, −1), `people` its credit, `labels` the paradigms, which are called
+    `noun`; `lost` is the note on unjudged pairs.
+    """
 
     items: pl.DataFrame
     kind: Kind
@@ -147,7 +153,7 @@ class _Judged:
         return cls(items, kind, probe, lost, judged, votes, (votes + 1) / 2, *clusters(items))
 
     def estimates(self) -> Iterator[Estimate]:
-        """All estimates of the group."""
+        """Yield all estimates of the group."""
         everything = np.ones(len(self.votes), dtype=bool)
         tied = _ties("minimal_pairs.tied-majorities", self.votes == 0)
         yield self._of("", self._share(self.people, everything), HUMAN_ACCURACY, tied)
@@ -176,7 +182,7 @@ class _Judged:
                 yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
-        """The correlations over the pairs whose sentences have equal lengths, where others have unequal ones."""
+        """Yield the correlations over the pairs of equal length, if others are of unequal length."""
         equal = self.items.filter(pl.col("difference") == 0)
         if len(equal) == len(self.items):
             return
@@ -187,7 +193,7 @@ class _Judged:
                 yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
-        """The shares and the ceiling with the paradigms as they are, where these are few."""
+        """Yield the shares and the ceiling for exactly the paradigms at hand, if these are few."""
         if not few(self.labels):
             return
         labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
@@ -204,24 +210,24 @@ class _Judged:
             notes = _ties("minimal_pairs.tied-majorities", ~untied), _ties("minimal_pairs.ties-of-model", delta == 0)
             yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
-    def _of(self, how: str, estimate: Estimate, measure: str, *told: Note | None) -> Estimate:
-        """The estimate of a measure under a score, with what is told of raters and pairs before its own notes."""
+    def _of(self, how: str, estimate: Estimate, measure: str, *notes: Note | None) -> Estimate:
+        """Return an estimate with its measure, score and number of raters, and with notes before its own."""
         by = {"normalise": how, "raters": str(len(self.judged))}
-        return replace(estimate, measure=measure, by=by).noted(*told, self.lost, first=True)
+        return replace(estimate, measure=measure, by=by).noted(*notes, self.lost, first=True)
 
     def _share(self, credit: Array, chosen: NDArray[np.bool_], *, against: float | None = None) -> Estimate:
         kept = [label for label, inside in zip(self.labels, chosen, strict=True) if inside]
         return mean_credit(credit[chosen], kept, self.noun, self.probe.level, against=against)
 
     def _alpha(self, judged: Array) -> Estimate:
-        given = [column[~np.isnan(column)] for column in judged.T]
+        by_item = [column[~np.isnan(column)] for column in judged.T]
         settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
         if self.kind == "ratings":
-            return interval_alpha(given, level=self.probe.level, **settings)
+            return interval_alpha(by_item, level=self.probe.level, **settings)
         return krippendorff_alpha(_counts(judged), domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
 
     def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
-        """The correlation within a group of one paradigm, or the mean over several."""
+        """Return the correlation within a group of one paradigm, or the mean over several."""
         labels, noun = self.labels, self.noun
         if len(set(labels)) == 1:
             return replace(self._within(delta, judged, ranks=ranks), measure=measure)
@@ -242,7 +248,7 @@ class _Judged:
         return replace(found, measure=MEAN.format(measure, noun), n=int(used.sum())).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
-        """The correlation over the pairs of one paradigm, or why there is none."""
+        """Return the correlation over the pairs of one paradigm, or a note on why there is none."""
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):
             return nothing.noted(few)
@@ -253,7 +259,7 @@ class _Judged:
 
 
 def _counts(judged: Array) -> NDArray[np.int64]:
-    """How many raters chose the other and the good sentence of every pair, (pairs, 2)."""
+    """Return the numbers of raters who chose the bad and the good sentence of every pair, shape (pairs, 2)."""
     counts: NDArray[np.int64] = np.stack([(judged < 0).sum(axis=0), (judged > 0).sum(axis=0)], axis=1).astype(np.int64)
     return counts
 
@@ -264,7 +270,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Return the note on pairs that have too few differences, or are too few, for a correlation, if so."""
+    """Return a note if there are too few pairs, or too few different values, for a correlation."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}
@@ -272,6 +278,6 @@ def _too_few(delta: Array, judged: Array) -> Note | None:
 
 
 def _apart(values: Array) -> int:
-    """How many values differ from the one that most have, but for rounding."""
+    """Return the number of values that differ, beyond rounding, from the commonest one."""
     _, times = np.unique(np.round(values, 9), return_counts=True)
     return len(values) - int(times.max(initial=0))

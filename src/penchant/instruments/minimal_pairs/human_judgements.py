@@ -26,7 +26,7 @@ from penchant.wording import templates
 
 Kind = Literal["choices", "ratings"]
 COLUMNS = ("pair", "rater", "choice")
-"""The columns of judgements that are given in Python without names."""
+"""The columns of judgements given in Python without names."""
 SHARE, RATERS = "human_good", "human_raters"
 JUDGED: Mapping[Kind, str] = {"choices": "human_choices", "ratings": "human_differences"}
 """The column of the items that holds the judgements, by their kind."""
@@ -35,7 +35,7 @@ _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 
 
 def _choice(value: object) -> str | None:
-    """Which sentence was chosen; None where nobody chose."""
+    """Return the chosen sentence, good or bad; None for an empty cell."""
     text = value.strip().casefold() if isinstance(value, str) else value
     if text not in ("good", "bad", ""):
         raise ValueError(f"a choice is good or bad, got {value!r}")
@@ -47,16 +47,19 @@ class JudgementRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
-    """The id of the pair: its `id` in a plain table (or the column that `columns` names), or the number of its row
-    where there is none; in BLiMP the paradigm and the pairID, such as `inchoative-12`."""
+    """The id of the pair: its `id` in a plain table (or the column that `columns` names), else the number of its row.
+    In BLiMP it is the paradigm and the pairID, such as `inchoative-12`.
+    """
     rater: Text
-    """A name for the person who judges, who judges a pair once."""
+    """The name of the rater, who judges each pair at most once."""
     dataset: Text | None = None
-    """The name of the pairs' file without its suffix; needed only where files have pairs of the same id. Where the
-    study has no such file, the pair is found by its two sentences."""
+    """The name of the pairs' file without its suffix, needed only if several files have pairs of the same id.
+    If the study has no such file, the pair is found by its two sentences.
+    """
     good: Text | None = None
-    """The good sentence, if the table has it. A pair of which the id is another's, or none, is found by its two
-    sentences, which must be unchanged."""
+    """The good sentence, if the table has it; it must be unchanged.
+    A pair with another id in the study is found by its two sentences.
+    """
     bad: Text | None = None
     """The bad sentence, if the table has it."""
     choice: Annotated[
@@ -66,16 +69,16 @@ class JudgementRow(BaseModel):
     rating_good: Number | None = None
     """How good the rater finds the good sentence, on any scale; higher is better. An empty cell is no judgement."""
     rating_bad: Number | None = None
-    """The same of the bad sentence."""
+    """How good the rater finds the bad sentence, on the same scale. An empty cell is no judgement."""
 
 
 PairKey = tuple[str, str]
-"""A pair by the name of its file and its id."""
+"""The name of a pair's file, and the pair's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """What people judged: for each pair the number of a rater and the judgement; `raters` have their names."""
+    """People's judgements: for each pair the numbers of raters and their judgements; `raters` has the raters' names."""
 
     kind: Kind
     of: Mapping[PairKey, Sequence[tuple[int, float]]]
@@ -83,7 +86,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The scored pairs with their judgements: number, mean (share of good choices), and each with its rater."""
+        """Return the scored pairs with their judgements: number, mean (share of good choices), raters and values."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -98,9 +101,11 @@ class Judgements:
 
 
 def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -> Judgements:
-    """Read the judgements in some files. Raises DataError naming file, line and field, with every other mistake in its
-    notes: a pair that does not exist or whose sentences were changed, a pair that a rater judges twice, a bad cell,
-    tables of choices and of ratings together, or none that holds a judgement."""
+    """Read the judgements of pairs in some files.
+
+    Raises DataError naming file, line and field, with every other mistake in its notes: an unknown pair, changed
+    sentences, a pair that a rater judges twice, a bad cell, choices and ratings together, or no judgement at all.
+    """
     reading = _Reading(_Pairs.of(pair_sets))
     files = [Path(path) for path in paths]
     for file in files:
@@ -120,7 +125,7 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The pairs by id, each in the files that have one of that id."""
+    """The pairs by id and file, and by their two sentences."""
 
     files: frozenset[str]
     by_id: Mapping[str, Mapping[str, Item]]
@@ -137,14 +142,14 @@ class _Pairs:
         return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id, by_texts)
 
     def of_texts(self, row: JudgementRow) -> Item | None:
-        """The one pair that has both sentences of a row; None where it lacks one, or several pairs have them."""
+        """Return the only pair with both sentences of a row; None if there is none, or several."""
         found = self.by_texts.get((row.good or "", row.bad or ""), ())
         return found[0] if len(found) == 1 else None
 
 
 @dataclass(slots=True)
 class _Reading:
-    """Tables being read: judgements by pair and rater, and the place where either kind begins."""
+    """The tables read so far: judgements by pair and rater, and the place where either kind begins."""
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)
@@ -156,7 +161,7 @@ class _Reading:
     unchecked: dict[Path, bool] = field(default_factory=dict)
 
     def take(self, row: JudgementRow, file: Path, line: int) -> None:
-        """Check a row, and keep its judgement if it holds one."""
+        """Check a row, and add its judgement if it has one."""
         self.rows += 1
         self.unchecked[file] = self.unchecked.get(file, True) and row.good is None and row.bad is None
         item = self.pairs.of_texts(row)
@@ -168,8 +173,8 @@ class _Reading:
             return
         for role, text in (("good", row.good), ("bad", row.bad)):
             if text is not None and text != as_text(item.texts[role]):
-                told = f"this is not the {role} sentence of pair {row.pair}"
-                self._refuse(told, file, line, role, f"judge the pairs as they are written ({item.place})")
+                message = f"this is not the {role} sentence of pair {row.pair}"
+                self._refuse(message, file, line, role, f"keep the sentences as they are in {item.place}")
         value = self._value(row, file, line)
         if value is not None:
             key, called = (item.labels["dataset"], item.id), f"pair {row.pair}"
@@ -180,12 +185,12 @@ class _Reading:
         self.errors.append(DataError(message, file=file, line=line, field=column, hint=hint))
 
     def _named(self, row: JudgementRow, item: Item) -> bool:
-        """Whether the row names the pair: by its file and its id, or by an id that no other file has."""
+        """Return whether the row names the pair by its id and, if given, its file."""
         dataset = as_text(item.labels["dataset"])
         return row.pair == as_text(item.id) and row.dataset in (None, dataset)
 
     def _item(self, row: JudgementRow, file: Path, line: int) -> Item | None:
-        """The pair of a row, or None and an error."""
+        """Return the pair that a row names; if there is no such pair, record an error and return None."""
         if row.dataset is not None and row.dataset not in self.pairs.files:
             known = nearest(row.dataset, self.pairs.files) or sorted(self.pairs.files)
             hint = f"name the pairs' file without its suffix, such as {known[0]}, or give both sentences"
@@ -200,13 +205,14 @@ class _Reading:
             self._refuse(f"there is no pair '{row.pair}'{of}", file, line, "pair", hint)
             return None
         if len(held) > 1:
-            hint = "say which in a column dataset: the name of the pairs' file without its suffix"
-            self._refuse(f"{' and '.join(held[:_SHOWN])} have a pair '{row.pair}'", file, line, "pair", hint)
+            message = f"several files have a pair '{row.pair}': {' and '.join(held[:_SHOWN])}"
+            hint = "add a column dataset with the name of the pairs' file, without its suffix"
+            self._refuse(message, file, line, "pair", hint)
             return None
         return found[held[0]]
 
     def _value(self, row: JudgementRow, file: Path, line: int) -> float | None:
-        """The judgement of a row as a number, None where there is none."""
+        """Return the judgement of a row as a number; None if there is none."""
         if row.choice is not None:
             self.kinds.setdefault("choices", (file, line))
         if row.rating_good is not None and row.rating_bad is not None:
@@ -216,18 +222,18 @@ class _Reading:
         return {"good": 1.0, "bad": -1.0, None: None}[row.choice]
 
     def require_one_kind(self, files: Sequence[Path]) -> None:
-        """Note an error where there are choices and ratings, or neither in any of the files."""
+        """Record an error if there are both choices and ratings, or neither in any of the files."""
         if len(self.kinds) > 1:
             (_, first), (kind, (file, line)) = self.kinds.items()
-            told = f"there are {kind} here and {'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
+            message = f"there are {kind} here and {'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
             hint = "a study has judgements of one kind: choice, or rating_good and rating_bad"
-            self.errors.append(DataError(told, file=file, line=line, hint=hint))
+            self.errors.append(DataError(message, file=file, line=line, hint=hint))
         if not self.kinds and not self.errors:
             hint = "fill the column choice with good or bad, or the columns rating_good and rating_bad with numbers"
             self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
 
     def cautions(self) -> Iterable[str]:
-        """Cautions about empty rows, pairs found by their sentences, and tables that nothing checks."""
+        """Yield cautions about empty rows, pairs found by their sentences, and tables without sentences to check."""
         if self.by_texts:
             yield _WORDS.get("renamed", n=self.by_texts, of=self.rows)
         for file in (file for file, lacks in self.unchecked.items() if lacks):

@@ -1,4 +1,4 @@
-"""Minimal pairs as a task for raters: a choice between the two sentences, or each sentence on a scale of seven."""
+"""Minimal pairs as a task for raters: a choice between the two sentences, or ratings on a scale of seven."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """The pairs of tables or of a study; None for another target. Raises DataError, MethodError."""
+    """Return the task of judging pairs in tables or a study; None for another target. Raises DataError, MethodError."""
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None
@@ -38,17 +38,17 @@ def task(target: str, wishes: Wishes) -> Task | None:
         else:
             questions += [Question({**key, "side": side}, whole(item, side)) for side in ("good", "bad")]
     words = _WORDS.below(way)
-    title, asked, told = (words.get(key) for key in ("title", "question", "instructions"))
-    asked = wishes.question or asked
+    title, question, instructions = (words.get(key) for key in ("title", "question", "instructions"))
+    question = wishes.question or question
     if way == CHOICE:
-        return Task(title, "choice", asked, tuple(questions), value="choice", instructions=told)
+        return Task(title, "choice", question, tuple(questions), value="choice", instructions=instructions)
     ends = {1: words.get("low"), _POINTS: words.get("high")}
     points = tuple(Point(float(n), ends.get(n, "")) for n in range(1, _POINTS + 1))
-    return Task(title, "scale", asked, tuple(questions), points, layout="sides", instructions=told)
+    return Task(title, "scale", question, tuple(questions), points, layout="sides", instructions=instructions)
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
-    """Some pairs of every group, in their order, drawn with the seed by their sentences alone."""
+    """Return some pairs of every group in their order; the draw depends on the seed and their sentences only."""
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for numbered in enumerate(items):
         labels = numbered[1].labels

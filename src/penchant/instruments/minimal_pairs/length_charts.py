@@ -1,4 +1,4 @@
-"""Figures of token lengths: accuracy by their difference, and how many pairs have which."""
+"""Charts of token lengths: accuracy by their difference, and the number of pairs of each difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCORES = {
 }
 """The colours of scores."""
 FEWEST = 50
-"""Fewest pairs that a difference of lengths must have to be drawn."""
+"""Differences of length with fewer pairs are not drawn."""
 
 
 def _steps() -> alt.Axis:
@@ -47,9 +47,11 @@ def accuracy_by_length(
     title: str = "Accuracy by difference of token lengths",
     pair: tuple[str, str] = ("acceptable", "unacceptable"),
 ) -> alt.LayerChart:
-    """Accuracy against |A|−|U| for each normalisation, with intervals, from the summary of one data set and model.
-    `pair` says what the sentences A and U are. Differences that fewer than `fewest` pairs have are left out; the
-    caption says how many pairs that is."""
+    """Chart accuracy against |A|−|U| for each normalisation, with intervals.
+
+    `summary` is that of one data set and model; `pair` names the sentences A and U. Differences with fewer than
+    `fewest` pairs are left out, and the caption says how many pairs that is.
+    """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
         pl.col("split").cast(pl.Int32).alias("difference"),
@@ -65,7 +67,7 @@ def accuracy_by_length(
     shades = alt.Scale(domain=names, range=[SCORES[how] for how in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
     steps = shown["difference"].max() or 0, shown["difference"].min() or 0
-    # The scores stand side by side at each difference, so that none hides the interval of another.
+    # Scores are drawn side by side at each difference, so that none hides the interval of another.
     shift = {name: 0.06 * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
     beside = shown.with_columns((pl.col("difference") + pl.col("score").replace_strict(shift)).alias("x"))
     base = alt.Chart(
@@ -93,7 +95,7 @@ def accuracy_by_length(
 
 
 def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
-    """Return accuracy against |A|−|U| for the models that have more than one point to show; None where none has."""
+    """Return charts of accuracy against |A|−|U| for the models with more than one point; None if there are none."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [
@@ -107,12 +109,12 @@ def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_curve(summary: pl.DataFrame) -> bool:
-    """Return whether a data set has several differences of length that enough pairs have to be drawn."""
+    """Return whether several differences of length have enough pairs to be drawn."""
     return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique()) > 1
 
 
 def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
-    """Return the number of pairs by |A|−|U|, with a row of bars for each tokenizer."""
+    """Return a chart of the number of pairs by |A|−|U|, with a row of bars for each tokenizer."""
     rows = []
     for source in sources(results):
         model, steps = source.model, _by_difference(source.frame)
@@ -125,11 +127,11 @@ def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
             rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [source.model for source in sources(results)]
     most = max((row["pairs"] for row in rows), default=0)
-    whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # there is no half a pair
+    whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # whole pairs only
     scale = alt.Scale(domain=list(SPLITS), range=list(figures.COLOURS[: len(SPLITS)]))
     return (
         alt.Chart(alt.InlineData(rows))
-        # A bar between two places on x would be taken for a horizontal one, as thin as a dash; hence all four sides.
+        # mark_bar with both x and x2 draws a thin horizontal bar; mark_rect takes all four sides.
         .mark_rect()
         .encode(
             x=alt.X(

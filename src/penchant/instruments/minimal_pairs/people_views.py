@@ -1,4 +1,4 @@
-"""What a report shows of people's judgements of minimal pairs; the words are in `text.yaml`."""
+"""Report views of people's judgements of minimal pairs; the words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from penchant.views.tables import Column, TableSpec, count, level, model, number
 from penchant.wording.templates import Text
 
 PANELS = 12
-"""The most paradigms of a data set that are drawn."""
+"""The largest number of paradigms of a data set that are drawn."""
 _MANY = 10
 """Number of paradigms above which their table is a detail."""
 _WHERE = {"": "overall", "-by-paradigm": "paradigm"}
-"""What the names of tables end in, and the scope of their rows."""
+"""The endings of the names of tables, and the scopes of their rows."""
 
 
 def _share(key: str, measure: str, **levels: str) -> list[Column]:
@@ -57,7 +57,7 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _first(found: Sequence[Source]) -> Sequence[Source]:
-    """Return the first source: people are the same for all models."""
+    """Return the first source only: people are the same for all models."""
     return found[:1]
 
 
@@ -66,7 +66,7 @@ _FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": AS_THE
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
-    """Return the models minus the raters, the models against them, and the raters alone."""
+    """Return three tables: models minus raters, models against raters, and raters alone."""
     data = [level("dataset", "data"), *([level("group")] if scope == "paradigm" else [])]
     adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "paradigm" else []
     equal = count("equal", measure=over_groups(CORRELATIONS[False]), split=EQUAL_LENGTH)
@@ -112,7 +112,7 @@ PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, s
 
 
 def people_figure(results: Sequence[Result], text: Text) -> Any:
-    """Return Δmodel against Δhuman of a data set, a panel a paradigm; None where nobody judged."""
+    """Return charts of Δmodel against Δhuman, one panel per paradigm; None if nobody judged."""
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [
         {**row, "model": source.model}
@@ -143,7 +143,7 @@ def _points(items: pl.DataFrame, how: str) -> list[dict[str, Any]]:
 
 
 def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: float) -> alt.LayerChart:
-    """Δmodel against Δhuman in one paradigm; across, all panels go from −`reach` to `reach`."""
+    """Return a chart of Δmodel against Δhuman in one paradigm, with Δhuman from −`reach` to `reach`."""
     scale = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=320) if len(names) > 1 else None

@@ -1,4 +1,4 @@
-"""Minimal pairs: does the model prefer the acceptable sentence, and how much of that is token length?
+"""Minimal pairs: how often a model prefers the acceptable sentence, and how much of that is token length.
 
 A pair counts 1 if score(acceptable) > score(unacceptable), ½ if they tie, else 0. Accuracy is the mean. Ueda et al.
 (LREC-COLING 2024) split the pairs by the tokens of the acceptable (A) and unacceptable (U) sentence: under an unbiased
@@ -57,11 +57,11 @@ from penchant.wording.phrases import Note
 
 D = TypeVar("D")
 Drawn = tuple[PairSet, Item]
-"""A pair, and the set that it is from."""
+"""A pair with the set that it is from."""
 
 
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
-    """The usual normalisations that apply to a method, and with `unigrams` those that need them."""
+    """Return the usual normalisations of a method; with `unigrams`, also those that need unigrams."""
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
@@ -70,7 +70,7 @@ def _content(pair: Drawn) -> Sequence[str]:
 
 
 class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
-    """The base of probes on minimal pairs: how pairs are scored and estimates made."""
+    """The base of probes on minimal pairs, which scores pairs and makes estimates."""
 
     noun: ClassVar[str] = "pairs"
 
@@ -89,15 +89,17 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return item[1].labels["paradigm"]
 
     def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
-        """Return the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their
-        sentences alone, so that sets that share pairs mostly keep the same ones."""
+        """Return the pairs to score: all, or in a pilot some of every paradigm.
+
+        The choice depends on the sentences only, so that sets that share pairs mostly keep the same ones.
+        """
         pairs = [(each, item) for each in pair_sets for item in each.items]
         if self.limit is None:
             return pairs
         return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
 
     def settle(self, model: Model) -> Self:
-        """The probe with what depends on the model decided. Raises MethodError where it does not fit the model."""
+        """Return the probe with model-dependent parameters resolved. Raises MethodError if they do not fit."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
@@ -109,31 +111,31 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The constants of normalisations, and these where they are all that apply to the method."""
+        """Return the signature keys that follow from others: constants of normalisations, and usual normalisations."""
         method = METHODS.get(signature.get("method", ""))
         named = "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """The signature with the normalisation of the estimate; one about people alone has none."""
+        """Return the signature with the normalisation of the estimate; an estimate about people alone has none."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
     def files_of(self, *names: str | Sequence[str], base: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
-        """The files of some sets of pairs."""
+        """Return the files of some sets of pairs."""
         return tuple(tuple(file for name in listed(each) for file in self.find_all(name, base)) for each in names)
 
     def pairs_of(self, files: Iterable[Path], columns: PairColumns) -> list[PairSet]:
-        """The pairs of some files. Raises DataError naming file, line and field."""
+        """Read the pairs of some files. Raises DataError naming file, line and field."""
         return read_many(files, dict(columns), acceptable=self.acceptable, marks=self.marks)
 
     def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
-        """The scores of some pairs, one row each, and what must be said of their files and of pairs left out."""
+        """Return the scores of some pairs, one row each, and cautions about their files and about pairs left out."""
         known, left_out = self.known(session, drawn)
         items = [(collection(pairs), item) for pairs, item in known]
         of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
-        cautions: list[Note | str] = [*(told for each in of_files.values() for told in each), *left_out]
+        cautions: list[Note | str] = [*(caution for each in of_files.values() for caution in each), *left_out]
         front = " " if self.space == "front" else ""
         neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
         table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
@@ -145,7 +147,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return table, tuple(cautions)
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
+        """Return the unigrams of the model's own tokenizer; None if no files are named. Raises DataError."""
         lm, files = language_model(model), tuple(self.unigram_files(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -153,11 +155,11 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return self._unigrams[key] if files else None
 
     def unigram_files(self, base: Sequence[Path]) -> list[Path]:
-        """The tables of unigrams. Raises DataError."""
+        """Return the files of unigram counts. Raises DataError."""
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
-        """The part of a signature about scoring and about which sentence counts as acceptable."""
+        """Return the signature fields about scoring, and about the sentence that counts as acceptable."""
         lm = language_model(lm)
         unigrams, hows = self.frequencies(lm, base), self.normalisations()
         self._check_prefixes(pair_sets)
@@ -178,7 +180,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         }
 
     def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
-        """Raise MethodError where parameters do not fit pairs with a prefix, or pairs without."""
+        """Raise MethodError if a parameter does not fit pairs with a prefix, or pairs without one."""
         items = [item for pairs in pair_sets for item in pairs.items]
         check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
         if not prefixed(items):
@@ -186,7 +188,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         if METHODS[self.method or ""].pair:
             raise MethodError(f"method '{self.method}' does not take pairs with a prefix", hint="use pll")
         if self.space == "front":
-            raise MethodError("space: front does not take pairs with a prefix", hint="write the space before them")
+            raise MethodError("space: front does not take pairs with a prefix", hint="begin the sentences with a space")
 
 
 class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
@@ -199,7 +201,7 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of pairs, and what their columns are called."""
+        """Return the files of pairs, and the names of their columns."""
         return self.files_of(self.data, base=base)[0], *dict(self.columns).values()
 
     def read(self, files: tuple[Path, ...], *columns: str) -> list[PairSet]:
@@ -211,37 +213,37 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return self.chosen(read)
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
-        """The pairs, checked and cached. Raises DataError naming file, line and field."""
+        """Return the pairs, checked and cached. Raises DataError naming file, line and field."""
         return self.read_set(base)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
-        """Return the pairs that are scored. What people judged of them is checked, too."""
+        """Return the pairs to score, after checking people's judgements of them."""
         self.judgements(base)
         return self.chosen(self.pair_sets(base))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files that the pairs, the judgements of them and the frequencies of tokens are read from."""
+        """Return the files of pairs, judgements and token frequencies."""
         return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base), *self.unigram_files(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """Return people's judgements of the pairs, cached; None where no table is named. Raises DataError."""
+        """Return people's judgements of the pairs, cached; None if no table is named. Raises DataError."""
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))
         return self._judged[files] if files else None
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The pairs, then how they are scored."""
+        """Return the signature fields of the data and of their scoring."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
         data = {"data": cite(pair_sets), **cited_columns(dict(self.columns))}
         return {**data, **human, **self.how(model, pair_sets, base)}
 
     def measure(self, session: Session) -> Measured:
-        """Score every pair, and put beside it what people judged of it."""
+        """Score every pair, and add people's judgements of it."""
         drawn, judged = self.asked(session.base), self.judgements(session.base)
         session.expect(len(drawn), inputs=2)
         items, cautions = self.scored(session, drawn)
@@ -250,12 +252,12 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return Measured(judged.on(items), (*cautions, *judged.cautions))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Accuracies, splits, gaps and length adjustment, by normalisation and data set; then what people say."""
+        """Yield accuracies, splits, gaps and length adjustment, by normalisation and data set; then human estimates."""
         yield from pair_estimates(measured.items, self)
         yield from human_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about unequal token lengths, ties, small paradigms, and lines that do not fit."""
+        """Yield cautions about unequal token lengths, ties, small paradigms, lines that do not fit, and judgements."""
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)
@@ -265,12 +267,12 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """The data set of a file: its kind, such as BLiMP; of plain tables and languages of MultiBLiMP the file."""
+    """Return the data set of a file: its kind, such as BLiMP; for plain tables, stereotypes and MultiBLiMP its name."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:
-    """The data as cited in a signature: name and hash of the files of each collection."""
+    """Return the data as cited in a signature: name and hash of the files of each collection."""
     files: dict[str, list[PairSet]] = {}
     for pairs in pair_sets:
         files.setdefault(collection(pairs), []).append(pairs)

@@ -30,9 +30,10 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 
 
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
-    """The pairs, with the differing word of those of unequal length replaced by one with the same features.
+    """Replace the differing word of pairs of unequal length by one with the same features.
 
-    That of the unacceptable sentence or, where no word fits, of the other. What cannot be repaired is counted.
+    The word of the unacceptable sentence is tried first, then that of the other. The table counts pairs that cannot be
+    repaired.
     """
     refuse_prefixes(sets, "can repair only")
     words = _Words(grammar)
@@ -81,13 +82,13 @@ class _Words:
 
     @staticmethod
     def _kind(entry: Entry) -> tuple[object, ...]:
-        """What two words must share to replace each other: category, features and restrictions."""
+        """Return the traits that two words must share to replace each other: category, features and restrictions."""
         features = {k: v for k, v in entry.values.items() if k not in entry.forms and k != "category"}
         restrictions = {column: condition.text for column, condition in entry.restrictions.items()}
         return entry.category, tuple(sorted(features.items())), tuple(sorted(restrictions.items()))
 
     def others(self, text: str) -> list[str] | None:
-        """The forms that may replace a form; None where the lexicon lacks it."""
+        """Return the forms that may replace a form; None if the lexicon lacks it."""
         capital = text not in self.by_form
         entries = (self.by_capital if capital else self.by_form).get(text)
         if entries is None:
@@ -104,7 +105,7 @@ class _Words:
 def _mended(
     good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
 ) -> tuple[str, str, str]:
-    """The outcome for a pair of unequal length, and its two sentences, repaired where that is possible."""
+    """Return the outcome for a pair of unequal length, and its two sentences, repaired if possible."""
     spans = _differing_words(good, bad)
     if spans is None:
         return NO_WORD, good, bad
@@ -127,7 +128,7 @@ def _mended(
 
 
 def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The spans of characters of the only word that differs, in each sentence; None if more than a word differs."""
+    """Return the character spans of the only differing word in both sentences; None if more than one word differs."""
     parts = [[(at, at + len(word)) for at, word in _chunks(text)] for text in (good, bad)]
     a, b = ([text[start:end] for start, end in spans] for text, spans in zip((good, bad), parts, strict=True))
     changes = [op for op in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if op[0] != "equal"]
@@ -140,7 +141,7 @@ def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, i
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Words without the punctuation around them, and that punctuation, with their start."""
+    """Yield words without the punctuation around them, and that punctuation, with their start."""
     at = 0
     for part in text.split():
         start = text.index(part, at)
@@ -166,12 +167,12 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """The row of a file with new sentences, in the columns that had the old ones, and with their token counts."""
+    """Return a row with the new sentences in the columns of the old ones, and with token counts. Raises DataError."""
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):
         columns = [name for name, value in original.items() if value == texts[role]]
         if not columns:
-            raise DataError("the file keeps its sentences in parts, which cannot be repaired", where=str(texts[role]))
+            raise DataError("sentences split into parts cannot be repaired", where=str(texts[role]))
         row[columns[0]] = text
     lengths = counters.lengths([good, bad])
     row["tokens_good"] = {label: counts[0] for label, counts in lengths.items()}

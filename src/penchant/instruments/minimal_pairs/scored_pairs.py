@@ -1,4 +1,4 @@
-"""Scored pairs as a table of items: one row a pair, with both sentences and their scores."""
+"""Scored pairs as a table of items: one row per pair, with both sentences and their scores."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ Scores = Sequence[tuple[SentenceScore, SentenceScore]]
 
 
 def prefixed(items: Iterable[Item]) -> bool:
-    """Whether any pair has a prefix."""
+    """Return whether any pair has a prefix."""
     return any(item.texts.get(PREFIX) for item in items)
 
 
 def scored_pairs(
     scorer: Scorer, items: Sequence[tuple[str, Item]], method: str | None, *, front: str, neutral: str | None
 ) -> tuple[pl.DataFrame, Scores]:
-    """The pairs with their scores: a table of items, and the scores themselves. A causal model reads `front` before
-    each sentence. `neutral`: the text after which the same tokens are scored, too, or None."""
+    """Score the pairs, and return a table of items and the scores themselves.
+
+    A causal model reads `front` before each sentence. `neutral`: a text after which the same tokens are scored as well,
+    or None.
+    """
     pairs = [item for _, item in items]
     if not prefixed(pairs):
         triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for item in pairs)
@@ -52,13 +55,13 @@ def _in_pairs(scores: Iterator[SentenceScore]) -> list[tuple[SentenceScore, Sent
 
 
 def prefix_cautions(items: Iterable[Item]) -> Iterator[str]:
-    """What must be said of how prefixes and sentences are joined."""
+    """Return cautions about prefixes and sentences that touch without a space."""
     texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in items for role in ROLES]
     return touching_cautions(texts, "sentences")
 
 
 def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFrame:
-    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    """Return one row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
     labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
     columns: dict[str, pl.Series] = {
         "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
@@ -73,7 +76,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """The items with the log-probability of the tokens as unigrams, and how many of them were never counted."""
+    """Return the items with the unigram log-probability of the tokens, and the number of tokens never counted."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(

@@ -1,4 +1,4 @@
-"""The settings of minimal pairs, and of fair against original ones."""
+"""The settings of minimal pairs, and of fair against original pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
 DIFFERENCE = "accuracy difference"
-"""Between two models."""
+"""The measure of the difference between two models."""
 DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
 """The measures of differences between two models."""
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
@@ -52,37 +52,41 @@ class PairSettings(Settings):
     )
 
     method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    """The scoring method of sentences; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[
         Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default=None)
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
-    list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi`.
+    They are explained by penchant list methods. Default: none, mean and pen, if they apply to the method, and slor if
+    `unigrams` are named.
+    """
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
-    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
-    Default: none."""
+    """Tables made by `penchant corpus unigrams`, one for each tokenizer; slor needs them. Default: none."""
     neutral: str = ""
-    """For `pmi`: the text after which sentences are read without their prefix, such as one of the same domain, as it is
-    written. Default: none, so that they stand at the beginning."""
+    """For `pmi`: a neutral text that replaces the prefix, such as one of the same domain. Nothing is added to it.
+    Default: none, so that sentences stand at the beginning.
+    """
     acceptable: Literal["sent_more", "sent_less"] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
     compat: str | None = None
-    """Whose conventions fill the parameters that are not set: `lm-eval` or `babylm`; see `penchant list compat`.
-    Default: none."""
+    """The conventions for parameters not set: `lm-eval` or `babylm`; see `penchant list compat`. Default: none."""
     space: Literal["none", "front"] = "none"
-    """Whether causal models read a space in `front` of each sentence, as in lm-eval, or `none` (default). Masked models
-    read none."""
+    """`front`: causal models read a space in front of each sentence, as in lm-eval; or `none` (default).
+    Masked models read none.
+    """
     ties: Literal["half", "good"] = "half"
-    """What a pair counts whose sentences score the same: `half` (default), or as the acceptable one being preferred
-    (`good`), as where an argmax takes the first."""
+    """The credit of a pair whose sentences score the same: `half` (default), or `good`.
+    `good` counts the acceptable sentence as preferred, as an argmax that takes the first does.
+    """
     marks: Marks = "refuse"
-    """Whether marks of acceptability (*, ?, ??, #, %) at the beginning of one sentence of a pair alone are refused
-    (default), since a model scores them as text, or are taken out of all sentences and counted (`strip`)."""
+    """Marks of acceptability (*, ?, ??, #, %) at the beginning of only one sentence of a pair: `refuse` or `strip`.
+    They are refused by default, since a model scores them as text; `strip` removes them from all sentences and counts
+    them.
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """Pairs with something unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -95,7 +99,7 @@ class PairSettings(Settings):
         return {**cls.presets[name], **fields}
 
     def normalisations(self) -> list[str]:
-        """The normalisations as a list; empty where they are not set."""
+        """Return the normalisations as a list; empty if they are not set."""
         return listed(self.normalise)
 
 
@@ -105,18 +109,23 @@ class MinimalPairsSettings(PairSettings):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Given[Paths, Data], CITED, PAIRS] = Field(kw_only=False)
-    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, a plain
-    table, or one of stereotypes, recognised by their columns. In Python, also pairs of two sentences, the good one
-    first; with a group they are mappings, or a frame, with the columns good, bad and group."""
+    """Files, directories or patterns of pairs, whose format is recognised by the columns.
+    Formats: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, plain tables, and tables of stereotypes.
+    In Python, also pairs of two sentences, the good one first, or mappings or a frame with the columns good, bad and
+    group.
+    """
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of a plain table, where they are not called good, bad, group and id, or of one of stereotypes, where
-    they are not called more, less, kind and direction; naming any makes the files such tables."""
+    """The columns of a plain table that are not called good, bad, group and id.
+    For a table of stereotypes, those that are not called more, less, kind and direction. Naming any makes the files
+    such tables.
+    """
     human: Annotated[Given[Paths | None, Data | None], CITED, Table(COLUMNS)] = default_of(default=None)
-    """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
-    bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
-    suffix) where files have pairs of the same id; good and bad, by which a pair is found that has another name there,
-    must be unchanged. An empty cell is no judgement. The model is then held against the majority of the raters and
-    correlated with them. Default: none."""
+    """Tables of people's judgements of some or all pairs: columns pair (its id), rater, and choice or two ratings.
+    The choice is good or bad; rating_good and rating_bad are numbers, higher is better. A column dataset (the name of
+    the pairs' file without its suffix) is needed if files have pairs of the same id. Columns good and bad, if present,
+    must be unchanged; a pair with another id in the study is found by them. An empty cell is no judgement. The model is
+    compared with the majority of the raters and correlated with them. Default: none.
+    """
 
 
 class FairPairsSettings(PairSettings):
@@ -129,8 +138,9 @@ class FairPairsSettings(PairSettings):
     fair: Annotated[Given[Paths, Data], CITED, PAIRS]
     """Files, directories or patterns of pairs of equal token length, such as `penchant pairs` makes."""
     columns: Given[PairColumns, PairColumns | Columns] = default_of(default=PairColumns())
-    """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
-    tables, but for a fair set that `penchant pairs` made with its own columns."""
+    """The columns of plain tables that are not called good, bad, group and id.
+    Naming any makes the files plain tables, except fair sets that `penchant pairs` wrote with its own columns.
+    """
 
 
 def settings_of(result: Result) -> PairSettings:

@@ -1,5 +1,4 @@
-"""Mean credit over strata that are no sample, and differences between two kinds of item or two sets within strata,
-pooled: about these very strata, or taking them as a sample of others."""
+"""Mean credits over strata and differences within strata, for exactly these strata or taking them as a sample."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ from penchant.wording.phrases import Method, Note, present
 
 _STEPS = 100
 _MOST = 37.0
-"""A normal deviate whose p-value is about the smallest number there is."""
+"""A normal deviate whose p-value is about the smallest representable number."""
 _POOLED, _OVERLAPPING = "stratified accuracy difference", "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
-"""Normal quantile beyond which no level can be told from 1: smaller p-values than 2.8e-15 are not computed."""
+"""Normal deviate beyond which levels round to 1: p-values below 2.8e-15 are not computed."""
 
 
 def fixed_strata_share(
@@ -32,14 +31,14 @@ def fixed_strata_share(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Mean credit of items in strata, each with the weight of its items, with its interval and a test.
+    """Return the mean credit of items in strata, each weighted by its number of items, with an interval and a test.
 
-    Items are drawn within their stratum, and the strata are those there are: nothing is said of others. The ends are
-    the weighted means of the ends of Wilson's intervals of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, σ being
-    the half-widths per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with the weights given). One stratum, or
-    strata of equal size and share, have Wilson's interval. The test of the number `against` rejects exactly where the
-    interval of that level leaves the number out. As in `accuracy`, ties make both err on the wide side. Raises
-    DataError for a credit other than 0, ½ or 1.
+    Items are sampled within strata; the result holds for exactly these strata, not for others. The ends are the
+    weighted means of the ends of Wilson's intervals of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, σ being the
+    half-widths per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with the weights given). One stratum, or
+    strata of equal size and share, have Wilson's interval. The test of the number `against` rejects exactly when the
+    interval of that level excludes it. As in `accuracy`, ties make both conservative. Raises DataError for a credit
+    other than 0, ½ or 1.
     """
     check_level(level)
     array = as_credits(credits)
@@ -64,13 +63,13 @@ def fixed_strata_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Mean credit of exposed items minus that of the others, within strata that are those there are.
+    """Return the mean credit of exposed items minus that of the others, for exactly these strata.
 
-    Strata have Mantel–Haenszel weights n₁n₀/n, those without both kinds none. Each side has the stratified Wilson
+    Strata have Mantel–Haenszel weights n₁n₀/n; those without both kinds have none. Each side has the stratified Wilson
     interval of `fixed_strata_share` at these weights, and the ends of the difference are Newcombe's (Yan & Su 2010,
     Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d + √((u₁ − p₁)² + (p₀ − l₀)²). One stratum has
-    Newcombe's interval. The test of 0 rejects exactly where the interval of that level leaves 0 out. Raises DataError
-    for a credit other than 0, ½ or 1.
+    Newcombe's interval. The test of 0 rejects exactly when the interval of that level excludes 0. Raises DataError for
+    a credit other than 0, ½ or 1.
     """
     check_level(level)
     array, side = as_credits(credits), np.asarray(exposed, dtype=bool)
@@ -105,14 +104,14 @@ def mantel_haenszel_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
+    """Return the mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
 
-    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels): one entry per item. Strata without
-    both kinds say nothing about the difference; they are left out, counted in `note`, and not part of `n`.
-    With one stratum left, the interval and test are those of `independent_difference`. Several are a sample: interval
-    and test are cluster-robust t over them, and ask whether the difference is 0 on average over such strata (the
-    Cochran–Mantel–Haenszel test asks whether it is 0 in these, and rejects where strata differ in sign).
-    Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or false.
+    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata without both kinds
+    are left out, counted in a note, and not part of `n`. With one stratum left, the interval and test are those of
+    `independent_difference`. Several are a sample: interval and test are cluster-robust t over them, about the average
+    difference over such strata (the Cochran–Mantel–Haenszel test is about exactly these strata, and rejects where they
+    differ in sign). Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or
+    false.
     """
     check_level(level)
     array, side = as_credits(credit), np.asarray(exposed)
@@ -136,7 +135,7 @@ def mantel_haenszel_difference(
 
 
 def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
-    """The difference over strata that are a sample, each with items of both kinds."""
+    """Return the difference over strata that are a sample, each with items of both kinds."""
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
     gaps = weights * (sums[0] / sizes[0] - sums[1] / sizes[1])
     estimate = Estimate(_POOLED, float(gaps.sum() / weights.sum()), int(sizes.sum()), level=level)
@@ -147,7 +146,7 @@ def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
 
 
 def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """The items and their credit on either side, (2, strata), and which strata have both sides."""
+    """Return the numbers of items and sums of credits by side, (2, strata), and which strata have both sides."""
     sizes, sums = (
         np.stack([group_sums(codes, weight * chosen) for chosen in (side, ~side)])
         for weight in (np.ones(len(credit)), credit)
@@ -161,7 +160,7 @@ _Arm = tuple[Array, Array]
 
 
 def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: float) -> tuple[float, float]:
-    """Newcombe's ends of the difference of two weighted shares at a deviate z > 0."""
+    """Return Newcombe's ends of the difference of two weighted shares at a deviate z > 0."""
     (first, one), (second, other) = (
         (float(weights @ shares), _ends(shares, sizes, z, weights)) for shares, sizes in arms
     )
@@ -170,7 +169,7 @@ def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: fl
 
 
 def _ends(shares: Array, sizes: Array, z: float, weights: Array) -> tuple[float, float]:
-    """The interval of a mean of shares with weights that sum to 1, at a deviate z > 0."""
+    """Return the interval of a mean of shares with weights that sum to 1, at a deviate z > 0."""
     common = z / len(sizes) ** 0.5
     for _ in range(_STEPS):
         _, half = _wilson(shares, sizes, common)
@@ -182,14 +181,14 @@ def _ends(shares: Array, sizes: Array, z: float, weights: Array) -> tuple[float,
 
 
 def _wilson(shares: Array, sizes: Array, z: float) -> tuple[Array, Array]:
-    """The centres and half-widths of the score intervals of some shares."""
+    """Return the centres and half-widths of the score intervals of some shares."""
     shrink = 1 + z * z / sizes
     centre = (shares + z * z / (2 * sizes)) / shrink
     return centre, z / shrink * np.sqrt(shares * (1 - shares) / sizes + z * z / (4 * sizes**2))
 
 
 def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
-    """The level at which the interval's nearer end is the number `against`."""
+    """Return the p-value of the number `against`, where the interval's nearer end reaches it."""
     if abs(value - against) <= 1e-12:
         return 1.0
     side = 0 if value > against else 1
@@ -201,7 +200,7 @@ def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
 
 
 def _inverted(beyond: Callable[[float], float]) -> float:
-    """The p-value at whose deviate z an interval's end is where `beyond` of z is 0; above that it is negative."""
+    """Return the two-sided p-value of the deviate z where `beyond`, positive below it, is 0."""
     if beyond(_MOST) > 0:
         return 0.0
     return float(2 * scipy.stats.norm.sf(scipy.optimize.brentq(beyond, 1e-9, _MOST, xtol=1e-12)))
@@ -212,7 +211,7 @@ def _inverted(beyond: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Items of one stratum that are in one set only or in both: their mean credit, and its weight in the difference."""
+    """The items of one stratum in one set only, or in both: their mean credit, and its weight in the difference."""
 
     mean: float
     items: int
@@ -228,19 +227,19 @@ def overlapping_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Mean credit of one set of items minus that of another, within strata, for sets that may overlap.
+    """Return the mean credit of one set of items minus that of another, within strata, for sets that may overlap.
 
-    `credit` (0, ½, 1), whether the item is in the first and in the second set, and `strata` (labels): one entry per
-    distinct item. The differences of strata are weighted by n₁n₂/(n₁ + n₂) for n₁ and n₂ items in the two sets, so that
-    the value is not the difference of the two accuracies over all strata; strata without both sets are left out and
-    counted in `note`. `noun`: what the strata are.
+    `credit` (0, ½, 1), `in_first` and `in_second` (membership of the two sets) and `strata` (labels) have one entry per
+    distinct item; `noun` is the word for strata. The differences of strata are weighted by n₁n₂/(n₁ + n₂) for n₁ and n₂
+    items in the two sets, so the value is not the difference of the two accuracies over all strata. Strata without both
+    sets are left out and counted in a note.
 
-    In a stratum the items of the first set only, of both, and of the second only are three independent samples, and the
-    difference is a weighted sum of their means; a set inside the other weighs its own items against the rest. Of one
-    stratum the interval combines the Wilson intervals of its parts (MOVER; Zou & Donner 2008, Stat. Med. 27:1693–1702),
-    which for disjoint sets is Newcombe's, and p is 1 − the highest level whose interval holds 0. Several are a sample:
-    interval and test are cluster-robust t over them.
-    Raises DataError for unequal lengths or credits not 0, ½ or 1.
+    In a stratum, the items of the first set only, of both, and of the second only are three independent samples, and
+    the difference is a weighted sum of their means; a set inside the other weighs its own items against the rest. For
+    one stratum the interval combines the Wilson intervals of its parts (MOVER; Zou & Donner 2008, Stat. Med.
+    27:1693–1702), which for disjoint sets is Newcombe's, and p is 1 − the highest level whose interval excludes 0.
+    Several are a sample: interval and test are cluster-robust t over them. Raises DataError for unequal lengths or
+    credits not 0, ½ or 1.
     """
     check_level(level)
     y = as_credits(credit)
@@ -280,7 +279,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float) -> Estimate:
-    """The estimate within one stratum."""
+    """Return the estimate within one stratum."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
@@ -298,7 +297,7 @@ def _given(n: int, parts: list[_Part], level: float) -> Estimate:
         return low if value > 0 else -high
 
     low, high = bounds(level)
-    # Wide enough, every interval holds 0; p is where it begins to.
+    # p is 1 − the level at which the interval begins to include 0.
     if abs(value) < 1e-12:
         p = 1.0
     else:
@@ -309,7 +308,7 @@ def _given(n: int, parts: list[_Part], level: float) -> Estimate:
 
 
 def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
-    """The estimate for strata that are a sample."""
+    """Return the estimate for strata that are a sample."""
     if np.ptp(gaps) <= 1e-12:
         alike = Note("differences-alike", all=len(gaps), noun=noun)
         return replace(estimate, value=float(weights @ gaps)).noted(alike, first=True)

@@ -27,20 +27,20 @@ from penchant.wording.phrases import Method, Note
 ACQUIRED, BEFORE, AFTER = "step of acquisition", "accuracy before the change", "accuracy from the change on"
 NO_STEP = "minimal_pairs.no-step"
 _BLOCK = 2_000_000
-"""Random numbers held at once."""
+"""The largest number of random numbers held at once."""
 _ROW = ("family", "step", "dataset", "group", "normalise")
 
 
 def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
-    """The accuracy of every paradigm at every step, as in the summaries of the checkpoints, and where it changes.
+    """Return the accuracy of every paradigm at every step, and the step at which the paradigm is acquired.
 
-    A paradigm is acquired at the first checkpoint after the change point of its accuracy (`change_point`) if accuracy
-    changes at all, by a test that counts the search for the point and the paradigms of the data set (Holm), if it
-    rises, if the interval of the accuracy before does not lie above one half and that of the accuracy from there on
-    does, and if no checkpoint from there on is at one half or below. Else the step is NaN and the note says which of
-    these does not hold; the accuracies on both sides are those of the change point all the same. A note also says where
-    the last checkpoint alone comes after the change. Stereotypes, of which none is acceptable, have no curve.
-    `checkpoints` are in the order of their steps. Raises StudyError where they were not asked the same.
+    Accuracies are those in the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after the
+    change point of its accuracy (`change_point`) if accuracy changes, by a test that counts the search for the point
+    and the paradigms of the data set (Holm); if it rises; if the interval before is not above one half and that from
+    there on is; and if no checkpoint from there on is at one half or below. Otherwise the step is NaN and a note names
+    the condition that fails; the accuracies on both sides of the change point are given in any case. Another note marks
+    a change at the last checkpoint. Data sets of stereotypes have no curve. `checkpoints` are in the order of their
+    steps. Raises StudyError if they differ in more than the model.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
     for other in results[1:]:
@@ -53,7 +53,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     digest = hashlib.sha256(names.encode()).hexdigest()[:6]
     signature = results[0].signature.with_(model=family, checkpoints=f"{len(results)}#{digest}")
     found = summary_table(_acquisitions(family, steps, results, signature))
-    # What a checkpoint is held against in its own summary is no matter of the curve.
+    # The tests in the checkpoints' own summaries are no part of the curve.
     own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""))
     own = own.with_columns(test=pl.lit(""), test_method=pl.lit(""))
     rows = pl.concat([own.select(*_ROW, pl.exclude(*_ROW, "scope", "split")), found], how="diagonal_relaxed")
@@ -61,7 +61,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
 
 
 def _of_paradigms(result: Result) -> pl.DataFrame:
-    """The accuracies by paradigm, of a data set with one that of all its pairs."""
+    """Return the accuracies by paradigm; for a data set of one paradigm, the accuracy over all its pairs."""
     accuracies = result.summary.filter(
         (pl.col("measure") == ACCURACY) & (pl.col("split") == ALL) & ~pl.col("dataset").is_in(stereotyped(result.items))
     )
@@ -109,7 +109,7 @@ def _family(dataset: str, how: str) -> Callable[[Estimate], str | None]:
 
 
 def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
-    """The step after the change, and the accuracies on its two sides."""
+    """Yield the step after the change, and the accuracies before and after it."""
     yield Estimate(
         ACQUIRED,
         steps[change.at],
@@ -125,7 +125,7 @@ def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float)
 
 
 def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array) -> Estimate:
-    """The step where a paradigm is acquired, or why it is not, by its accuracies after the change, `from_there`."""
+    """Return the step of acquisition, or a note on why there is none; `from_there`: accuracies after the change."""
     at = {"step": step.value}
     if step.test is None or not step.test.adjusted <= DECIDES:
         reason = Note("minimal_pairs.no-change")
@@ -149,8 +149,11 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of level. `at` is the number of the first step after it, from 1 on; `low` and `high` bound it. `before`
-    and `after` are the mean credits on its two sides; `p` is of no change at any step."""
+    """A change of level between two steps.
+
+    `at` is the index of the first step after it, from 1 on; `low` and `high` bound it. `before` and `after` are the
+    mean credits on its two sides; `p` is the p-value of no change at any step.
+    """
 
     at: int
     low: int
@@ -165,15 +168,15 @@ class Change:
 def change_point(
     credits: ArrayLike, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0, noun: str = "items"
 ) -> Change:
-    """The change point of credits, items × steps, each 0, ½ or 1.
+    """Return the change point of credits, items × steps, each 0, ½ or 1.
 
-    A function with one step is fitted to the mean credits: of all ways to part the steps in two, the one with the
-    largest likelihood of the counts were they binomial; of equally good ones the first. The interval is that of the
-    percentile bootstrap over items, each with all its steps, and ends at steps. The test asks whether all steps have
-    the same mean: of all ways to part the steps, the largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ with k
-    of the K steps before, the weighted CUSUM of exponent ¼ (Csörgő & Horváth 1997), against the same with signs flipped
-    at random, item by item (Westfall & Young 1993), so that it counts the search and the dependence between steps.
-    Flips take gains to be symmetric; those of a single first or last step near the ceiling are not, hence the weight.
+    A function with one step is fitted to the mean credits: of all ways to divide the steps in two, the one with the
+    largest binomial likelihood of the counts; of equally good ones, the first. The interval is that of the percentile
+    bootstrap over items, each with all its steps, and ends at steps. The test of equal means at all steps takes the
+    largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ over all divisions, with k of the K steps before: the
+    weighted CUSUM of exponent ¼ (Csörgő & Horváth 1997). It is compared with the same statistic under random signs,
+    item by item (Westfall & Young 1993), and so counts the search and the dependence between steps. Random signs assume
+    symmetric gains; those of a single first or last step near the ceiling are not symmetric, hence the weight.
     Two-sided. Raises DataError for fewer than two steps, no items or other credits.
     """
     check_level(level)
@@ -213,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return the number of steps before the change in each row of `sums` (credits by step, of so many items)."""
+    """Return the number of steps before the change in each row of `sums`, the credits of `items` items by step."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
@@ -226,12 +229,12 @@ def best_part(sums: Array, items: int) -> Codes:
 
 
 def _likelihood(right: Array, of: NDArray[np.intp]) -> Array:
-    """The largest logarithm of a binomial likelihood, without its constant."""
+    """Return the largest binomial log-likelihood, without its constant."""
     return np.asarray(xlogy(right, right / of) + xlogy(of - right, 1 - right / of), dtype=np.float64)
 
 
 def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generator) -> float:
-    """The p-value of the test: 1.0 where no item changes."""
+    """Return the p-value of no change; 1.0 if no item changes."""
     steps = patterns.shape[1]
     before = np.cumsum(patterns, axis=1)[:, :-1]
     sizes = np.arange(1, steps)
@@ -248,7 +251,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
 
 
 def _blocks(rows: int, counts: Counts) -> Iterator[int]:
-    """Numbers of rows that sum to `rows`, each small enough to be held."""
+    """Yield block sizes that sum to `rows`, each small enough for memory."""
     most = max(1, _BLOCK // len(counts))
     for start in range(0, rows, most):
         yield min(most, rows - start)

@@ -1,4 +1,4 @@
-"""What a report shows of minimal pairs; the words are in `text.yaml`."""
+"""Report views of minimal pairs; the words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
 def facts(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the words about some results may name."""
+    """Return the facts that the texts about some results may use."""
     items = every_item(results)
     of_stereotypes = stereotyped(items)
     signatures = [result.signature for result in results]
@@ -105,7 +105,7 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _degrees(line: Line) -> int:
-    """Return the degrees of freedom of a test of fit; 0 where there is none."""
+    """Return the degrees of freedom of a test of fit; 0 if there are none."""
     test = read_method(line["test_method"])
     return 0 if test is None else int(test.params["df"])
 
@@ -199,7 +199,7 @@ TABLES = (
 
 
 def _over(line: Line) -> Cell:
-    """Return which groups a difference says something of."""
+    """Return the groups that a difference is about: these or others."""
     _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
     return f"{'these' if line['scope'] == AS_THEY_ARE else 'other'} {noun}"
 
@@ -214,7 +214,7 @@ def _lengths(line: Line) -> Cell:
 
 
 def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns of differences; that the scores of two models differ goes without saying."""
+    """Return the columns of differences; `scores_differ` only if each compares two settings of one model."""
     alike = all(_of_itself(line) for source in found for line in source.lines)
     counts = COUNTED if alike else COUNTED[:-1]
     return [
@@ -246,10 +246,10 @@ COMPARED = (
 
 
 def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
-    """Return rows in percent, those over all pairs first; then those of a scope, by the numbers of the first model."""
+    """Return rows in percent: those over all pairs first, then those of a scope by the first model's numbers."""
     ranks: dict[str, int] = {}
     total = _WORDS.get("total")
-    made = []
+    percent = []
     for source in found:
         frame = source.frame.filter(pl.col("n") > 0).with_columns(
             pl.when(pl.col("scope") == by, pl.col("group") != ALL).then("group").alias(by),
@@ -261,12 +261,12 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
             ranks.setdefault(group, len(ranks))
         rank = pl.col(by).replace_strict(ranks, default=-1, return_dtype=pl.Int64)
         row = pl.col(by).fill_null(f"({total})" if total in ranks else total).alias("row")
-        made.append(replace(source, frame=frame.with_columns(row).sort(rank, maintain_order=True)))
-    return made
+        percent.append(replace(source, frame=frame.with_columns(row).sort(rank, maintain_order=True)))
+    return percent
 
 
 def _groups(found: Sequence[Source]) -> list[Source]:
-    """Return the accuracies of a data set by paradigm; of stereotypes, whose paradigms are directions, by kind."""
+    """Return accuracies by paradigm or, for stereotypes, whose paradigms are directions, by kind of bias."""
     kinds = any(stereotyped(source.frame) for source in found)
     scope = "phenomenon" if kinds else "paradigm"
     inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
@@ -315,7 +315,7 @@ def _of_kinds(source: Source) -> Source:
 
 
 def _judged(result: Result) -> pl.DataFrame:
-    """Return the items with what people judged under the name of what they were asked."""
+    """Return the items with people's judgements in a column with the name of their kind."""
     return result.items.rename({SHARE: kind_of(result.items) or ""}) if kind_of(result.items) else result.items
 
 
@@ -340,8 +340,8 @@ def _longer(result: Result) -> pl.Series:
 def _remarks(result: Result) -> list[str]:
     words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
-    told = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
-    return [words.get("margins", margins=", ".join(each)) for each in told]
+    remarks = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
+    return [words.get("margins", margins=", ".join(each)) for each in remarks]
 
 
 def _signed(value: float) -> str:

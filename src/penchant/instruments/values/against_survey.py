@@ -28,23 +28,22 @@ from penchant.stats.weighted import (
 from penchant.wording.phrases import Method, Note, Notes, present
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""The quantiles of the respondents' means that are reported."""
+"""The reported quantiles of the respondents' means."""
 SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey quantile"
 RESPONDENTS = "respondents"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
 AGREEING = "values.agreeing"
-"""The code of the note on the respondents that says which answer is taken for agreeing."""
+"""The code of the note on the answer that counts as agreeing."""
 LEFT_OUT = "values.left-out"
-"""The code of the note on a mean that counts respondents without all answers it needs."""
+"""The code of the note that a mean leaves out respondents who lack an answer."""
 KISH = "values.kish"
 """The code of the method of an effective number."""
 RANKS = "rank correlation with the survey's means"
 
 
 def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """The survey's own statistics by group and value, and the position of every wording's and group's ratings in
-    them."""
+    """Yield the survey's own statistics by group and value, and the position of ratings among people's answers."""
     asked = np.array([id_ not in survey.absent for id_ in cells.ids])
     groups: dict[str, People] = {}
     for cell in cells.cells.values():
@@ -68,7 +67,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: Cell) -> Estimate:
-    """The number of respondents of a group, of all of the survey; notes say who is left out and what agreeing is."""
+    """Return the number of a group's respondents; notes name those left out and the answer that counts as agreeing."""
     notes = present(
         Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
         Note("values.of-no-group", others=survey.elsewhere) if survey.elsewhere else None,
@@ -79,15 +78,14 @@ def _respondents(survey: Survey, cell: Cell) -> Estimate:
 
 
 def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:
-    """Some respondents of a survey, with their answers to every statement; `seed` tells their draws from others'."""
+    """Return some respondents with their answers to every statement; `seed` makes their draws independent of others."""
     nobody = np.full(len(answers), np.nan)
     table = np.column_stack([nobody if id_ in survey.absent else answers[id_].to_numpy() for id_ in cells.ids])
     return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
 
 
 def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], source: Note) -> Iterator[Estimate]:
-    """Mean, spread and quantiles of the respondents' scores, and how many they are worth where they have weights; the
-    mean says where they come from."""
+    """Yield mean, spread and quantiles of respondents' scores from `source`; with weights, their effective number."""
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)
     lost = whole - n
@@ -111,8 +109,7 @@ def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], 
 
 
 def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
-    """The means, over the statements of a value, of those who answered all of them, reversed ones mirrored, and their
-    weights."""
+    """Return the scores and weights of respondents with all answers: the mean answers, reversed ones mirrored."""
     if not chosen.any():
         return np.empty(0), None
     answers, weights = group.complete(chosen, is_reversed)
@@ -120,7 +117,7 @@ def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bo
 
 
 def _mean(scores: Array, weights: Array | None, level: float, source: Note) -> Estimate:
-    """The mean of the scores, with a t interval that ends where the scale does."""
+    """Return the mean of the scores, with a t interval within the scale."""
     n = len(scores)
     counting = np.ones(n) if weights is None else weights
     mean, error, df = weighted_mean(scores, counting), mean_variance(scores, counting) ** 0.5, worth(n, weights) - 1
@@ -145,7 +142,7 @@ def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Est
 
 
 def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
-    """The rank correlation of ratings with mean answers: do statements with more agreement get higher ratings?"""
+    """Return the rank correlation of ratings with the mean answers to the same statements."""
     level = cell.settings.level
     people, ratings = group.means[asked], cell.ratings[asked]
     known = ~np.isnan(people) & ~np.isnan(ratings)

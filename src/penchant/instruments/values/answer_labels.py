@@ -36,13 +36,13 @@ _MASCULINE = re.compile(r"^(males?|m[ae]n|boys?|männlich|mann|männer|masculine
 
 
 def gender(name: str) -> Literal["feminine", "masculine"] | None:
-    """Return the gender that the name of a group or level says in a whole word; None if it says none."""
+    """Return the gender that the name of a group or level contains as a whole word; None if there is none."""
     text = _plain(name).strip()
     return "feminine" if _FEMININE.search(text) else "masculine" if _MASCULINE.search(text) else None
 
 
 def stance(label: str) -> Literal["agree", "disagree"] | None:
-    """Return what a label says; None if it says neither agreement nor disagreement, or both."""
+    """Return the stance of a label; None if it expresses neither agreement nor disagreement, or both."""
     text = _plain(label)
     text = re.sub(r"^\W*\d*\W*|\W+$", "", text)  # "(1) Yes." is "yes"
     agrees, disagrees = _AGREES.search(text), _DISAGREES.search(text)
@@ -52,7 +52,7 @@ def stance(label: str) -> Literal["agree", "disagree"] | None:
 
 
 def is_no_answer(label: str) -> bool:
-    """Return whether a label says that there is no answer."""
+    """Return whether a label means that there is no answer."""
     text = _plain(label)
     return not _BETWEEN.search(text) and _NO_ANSWER.search(text) is not None
 

@@ -20,12 +20,12 @@ from penchant.wording.phrases import Method, Note
 Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
 _ROUNDING = 1e-12
-"""Residual sums of squares below this share of the sum of squares are rounding, and count as 0."""
+"""Residual sums of squares below this share of the sum of squares are rounding errors, and count as 0."""
 SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
 FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
 CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
 CROOKED = ("line-without-intercept", "line-of-slope-one")
-"""The codes of notes on a calibration that a line with slope and intercept contradicts, by `Line`."""
+"""The codes of the notes that a line with slope and intercept contradicts the calibration, by `Line`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Lines:
     sigma: Array
 
     def agreement(self, x: Array, y: Array) -> Array:
-        """P(agree) = Φ((y − a·x − b)/σ), shape (calibrations…, statements); NaN where σ is 0."""
+        """Return P(agree) = Φ((y − a·x − b)/σ), shape (calibrations…, statements); NaN where σ is 0."""
         a, b, sigma = (part[..., None] for part in (self.slope, self.offset, self.sigma))
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.where(sigma > 0, (y - a * x - b) / sigma, np.nan)
@@ -46,10 +46,11 @@ class Lines:
 
 
 def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
-    """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights` (rows, statements),
-    how often each statement counts; x and y are the log-probabilities of disagreeing and agreeing.
+    """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights`.
 
-    origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x − b)²/(n−1).
+    x and y are the log-probabilities of disagreeing and agreeing; `weights`, shape (rows, statements), counts each
+    statement. origin: a = Σxy/Σx², σ² = Σ(y − a·x)²/(n−1). difference: a = 1, b = the mean of y − x, σ² = Σ(y − x −
+    b)²/(n−1).
     """
     n = weights.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -60,7 +61,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
             squares = np.where(squares > _ROUNDING * yy, squares, 0.0)
         else:
             gap = y - x
-            middle = gap.mean()  # subtracted first, so that squares of large numbers do not cancel
+            middle = gap.mean()  # subtracted first to avoid cancellation between large squares
             slope, total = np.ones_like(n), weights @ (gap - middle)
             offset = middle + total / n
             squares = weights @ (gap - middle) ** 2 - total**2 / n
@@ -85,12 +86,15 @@ def rating(agreement: Array) -> Array:
 
 
 def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list[Estimate]:
-    """Return slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for
-    comparison; and the normality of the residuals. Raises DataError for NaN or unequal lengths."""
+    """Return the estimates of a calibration: slope or offset, residual sd and correlation, and two checks.
+
+    The checks are a fit with intercept, and the normality of the residuals. Raises DataError for NaN or unequal
+    lengths.
+    """
     check_level(level)
     x, y = as_values(x, where="disagree"), as_values(y, where="agree")
     check_lengths(x, y, where="calibration")
-    order = np.lexsort((y, x))  # so that the order of statements does not change a bit of the result
+    order = np.lexsort((y, x))  # makes the result independent of the order of statements, bit for bit
     x, y, n = x[order], y[order], len(x)
     fixed = SLOPE if line == "origin" else OFFSET
     if n < 3:
@@ -109,7 +113,7 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list
 
 
 def _coefficient(name: str, x: Array, y: Array, level: float) -> Estimate:
-    """The slope through the origin, Σxy/Σx², or the mean of y − x: each the ratio of two sums over statements."""
+    """Return the slope through the origin, Σxy/Σx², or the mean of y − x, each a ratio of two sums over statements."""
     totals, weights = (x * y, x * x) if name == SLOPE else (y - x, np.ones_like(x))
     estimate = Estimate(name, float(totals.sum() / weights.sum()), len(x), level=level)
     ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
@@ -159,7 +163,7 @@ def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
 
 
 def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> Note | None:
-    """The note on a line that the fit with an intercept contradicts; None where it does not."""
+    """Return the note that the fit with an intercept contradicts the line; None if it does not."""
     slope, intercept = free
     estimate, taken = (intercept, 0.0) if line == "origin" else (slope, 1.0)
     if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:
@@ -177,9 +181,9 @@ def _normality(residuals: Array) -> Estimate:
 
 
 def representativeness(ratings: ArrayLike, answers: ArrayLike) -> Array:
-    """2·min(#{answers < R}, #{answers > R})/N for every rating R: 1 at the median, 0 outside the answers.
+    """Return 2·min(#{answers < R}, #{answers > R})/N for every rating R: 1 at the median, 0 outside the answers.
 
-    Answers equal to R count for neither side, and answers of NaN are ignored. NaN where there are no answers.
+    Answers equal to R count for neither side, and answers of NaN are ignored. NaN if there are no answers.
     """
     people = np.sort(np.asarray(answers, dtype=np.float64).ravel())
     people = people[~np.isnan(people)]

@@ -17,13 +17,13 @@ from penchant.plurals import of_all
 from penchant.records import Estimate
 
 WEAK = 0.3
-"""A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+"""Correlations of agreeing and disagreeing, or with the mirrored negation, get a caution below this."""
 FEW = 30
-"""Fewer neutral statements than this are too few."""
+"""With fewer neutral statements than this, a caution says that they are too few."""
 ONE_WAY = 5
-"""From as many statements on, a caution is issued where agreeing speaks for the value in all of them."""
+"""From so many statements on, a caution says if agreeing speaks for the value in all of them."""
 MANY = 0.1
-"""The share of a group from which on it is told that respondents are left out for a missing answer."""
+"""A caution says if more than this share of a group is left out for a missing answer."""
 
 
 def value_cautions(
@@ -64,7 +64,7 @@ def _number(estimate: Estimate) -> str:
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:
-    """A caution about stances of unequal token length: every additional token makes its stance less probable."""
+    """Yield a caution about stances of unequal token length: every additional token makes a stance less probable."""
     lengths = items.group_by(["variant", "group"], maintain_order=True).agg(
         pl.col("tokens_agree").unique().sort(), pl.col("tokens_disagree").unique().sort()
     )
@@ -102,7 +102,7 @@ def _of_survey(survey: Survey) -> Iterator[str]:
 
 
 def _unanswered(items: pl.DataFrame, survey: Survey) -> Iterator[str]:
-    """A caution about values for whose mean many respondents of a group lack an answer."""
+    """Yield a caution about values for which many respondents of a group lack an answer."""
     statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
     values: Mapping[str, list[str]] = dict(statements.group_by("value", maintain_order=True).agg("id").iter_rows())
     groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}
@@ -112,7 +112,7 @@ def _unanswered(items: pl.DataFrame, survey: Survey) -> Iterator[str]:
         asked = [id_ for id_ in ids if id_ in answers.columns]
         lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
         if lost > MANY * len(answers):
-            told = f"{of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})"
-            shares.append((lost / len(answers), f"{told}, of {group} in {value}"))
+            number = f"{of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})"
+            shares.append((lost / len(answers), f"{number}, of {group} in {value}"))
     if shares:
         yield CAUTIONS.get("unanswered", several=len(shares) > 1, least=min(shares)[1], most=max(shares)[1])

@@ -22,22 +22,25 @@ from penchant.wording.phrases import Method, Note, present
 Array = NDArray[np.float64]
 NO_SPREAD = Note("values.no-spread")
 NO_INTERVAL = "values.no-interval"
-"""The code of a method that makes a number and no interval."""
+"""The code of the method of a number without an interval."""
 _TEST = Method("t-test-same-errors", two_sided=True)
 WANTED = 5
-"""Fewer statements than this are called too few."""
+"""Fewer statements than this are too few."""
 
 
 def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
-    """Return the estimate of a measure in a wording and group, a value and an item."""
+    """Return an estimate with its measure, wording, group, value and item."""
     by = {"variant": variant, "group": group, "dimension": value, "item": item}
     return replace(estimate, measure=measure, by=by)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One wording and group: log-probabilities of disagreeing (x) and agreeing (y) for the neutral clauses and for the
-    statements, and their calibration. `reversed` marks statements that agreeing speaks against the value of."""
+    """One wording and group: log-probabilities of both stances, and their calibration.
+
+    `neutral` and `statements` have the log-probabilities of disagreeing (x) and agreeing (y). `reversed` marks
+    statements for which agreeing speaks against the value.
+    """
 
     variant: str
     group: str
@@ -71,7 +74,7 @@ class Cell:
 
     @cached_property
     def leaning(self) -> Array:
-        """The deviate of P(agree) of every statement, in σ: it goes on where ratings end."""
+        """The deviate of P(agree) of every statement, in σ, which has no limits as ratings do."""
         x, y = self.statements
         fitted = self.fitted
         leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
@@ -83,23 +86,26 @@ class Cell:
         return np.where(self.reversed, 6 - self.ratings, self.ratings)
 
     def placed(self, estimate: Estimate, measure: str, value: str = EVERYTHING, item: str = "") -> Estimate:
-        """Return the estimate of a measure in this cell, a value and an item."""
+        """Return an estimate with its measure, value and item, and this wording and group."""
         return placed(estimate, measure, self.variant, self.group, value, item)
 
     def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
-        """Ratings of some statements under every resampled calibration, shape (resamples, statements)."""
+        """Return the ratings of some statements under every resampled calibration, shape (resamples, statements)."""
         x, y = self.statements
         return rating(self.drawn.agreement(x[inside], y[inside]))
 
     def drawn_towards(self, inside: NDArray[np.bool_]) -> Array:
-        """The same, mirrored where agreeing speaks against the value."""
+        """Return the drawn ratings, mirrored where agreeing speaks against the value."""
         ratings = self.drawn_ratings(inside)
         return np.where(self.reversed[inside], 6 - ratings, ratings)
 
 
 def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
-    """The items with the residual y − a·x − b, agreement P, rating 4P + 1, and the rating mirrored for reversed
-    statements (`towards`); null where the neutral statements do not vary."""
+    """Return the items with residual y − a·x − b, agreement P, rating 4P + 1, and `towards`, the mirrored rating.
+
+    `towards` is 6 − rating for reversed statements, else the rating. All are null if the neutral statements do not
+    vary.
+    """
     parts = []
     for _, cell in items.group_by(["variant", "group"], maintain_order=True):
         x, y = cell["disagree"].to_numpy(), cell["agree"].to_numpy()
@@ -125,9 +131,9 @@ class Cells:
         for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
             if first is None:
                 first = members.select("kind", "id")
-            # Clauses are aligned between cells, whatever the order of the table.
+            # Clauses are in the same order in all cells.
             part = first.join(members, on=["kind", "id"], how="left", maintain_order="left")
-            # Neutral ones by id, so that a resample takes the same whatever the order of the table.
+            # Neutral clauses are sorted by id, so that resamples do not depend on the order of the table.
             part = pl.concat(
                 [part.filter(pl.col("kind") == "calibration").sort("id"), part.filter(pl.col("kind") != "calibration")]
             )
@@ -144,7 +150,7 @@ class Cells:
         self.groups = list(dict.fromkeys(group for _, group in self.cells))
 
     def blocks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-        """Every value, and then all of them, with a mask of its statements."""
+        """Yield each value, and then all together, with a mask of its statements."""
         names = list(dict.fromkeys(self.values))
         for name in names:
             yield name, np.array([value == name for value in self.values])
@@ -152,8 +158,7 @@ class Cells:
             yield EVERYTHING, np.ones(len(self.values), dtype=bool)
 
     def picks(self, inside: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The statements, of those inside, that each resample takes; the same for every group, wording, model and
-        order of the statements."""
+        """Return the chosen statements that each resample takes, the same for every group, wording, model and order."""
         ids = tuple(id_ for id_, chosen in zip(self.ids, inside, strict=True) if chosen)
         if ids not in self._picks:
             rng = np.random.default_rng([self.settings.seed, 1])
@@ -167,12 +172,12 @@ class Cells:
         return len(next(iter(self.cells.values())).neutral[0])
 
     def method(self, n: int) -> Method:
-        """The method of an interval over n statements."""
+        """Return the method of an interval over n statements."""
         drawn = {"resamples": self.settings.resamples, "seed": self.settings.seed}
         return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
-        """The mean over the statements inside of every resample, statements drawn with the calibration; see `mean`."""
+        """Return the mean of every resample, with statements and calibration drawn together."""
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
@@ -185,12 +190,11 @@ class Cells:
         against: float,
         logit: bool = False,
     ) -> Estimate:
-        """Return the mean of values of some statements, with interval and test by t, of errors of statements and
-        calibration.
+        """Return the mean of some statements' values, with t interval and test; statements and calibration have errors.
 
         `draws`, shape (resamples, statements), are the values under resampled calibrations. Degrees of freedom are
-        those of the statements. With `logit` interval and test are made on the logit scale between the `bounds`; else
-        the interval ends at the bounds.
+        those of the statements. With `logit`, interval and test are made on the logit scale between the `bounds`;
+        otherwise the interval is clipped at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():
@@ -203,7 +207,7 @@ class Cells:
             return estimate
         width = bounds[1] - bounds[0]
         if error <= 1e-12 * width:
-            if estimate.value == against:  # ratings that are the same, whatever the calibration
+            if estimate.value == against:  # ratings that no calibration distinguishes
                 return replace(estimate, low=against, high=against, method=self._method(n)).tested(1.0, _TEST)
             return estimate.noted(Note("nothing-varies-no-test"))
         reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
@@ -229,5 +233,5 @@ class Cells:
 
 
 def number_alone(code: str, why: Note | None = None) -> Method:
-    """The method of a number without an interval, and why it has none where that is said."""
+    """Return the method of a number without an interval, and the reason `why`, if given."""
     return Method(NO_INTERVAL, of=Method(code), why=why)

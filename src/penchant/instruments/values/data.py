@@ -27,7 +27,7 @@ from penchant.wording import templates
 LOW, MIDDLE, HIGH = 1, 3, 5
 """The ends and the middle of the scale of ratings; answers on another scale are mapped to it linearly."""
 EVERYTHING = "all"
-"""The name for all groups, values or items together, which none of them may have."""
+"""The reserved name for all groups, values or items together."""
 _SPAN = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = "{statement}"
 _HINT = "see penchant schema values"
@@ -38,7 +38,7 @@ CAUTIONS = TEXT.below("cautions")
 
 
 def _yes(value: object) -> bool:
-    """yes or no, however people and spreadsheets write it."""
+    """Return yes or no as a boolean, in any spelling of people or spreadsheets."""
     known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
     answer = known.get(str(value).strip().casefold())
     if answer is None:
@@ -48,7 +48,7 @@ def _yes(value: object) -> bool:
 
 def _named(value: object) -> object:
     if str(value).strip() == EVERYTHING:
-        raise ValueError(f"nothing can be called '{EVERYTHING}', which stands for all of them")
+        raise ValueError(f"the name '{EVERYTHING}' is reserved for all of them together")
     return value
 
 
@@ -56,9 +56,9 @@ def _template(value: object) -> object:
     text = str(value)
     spans = _SPAN.findall(text)
     if len(spans) != 1 or text.count("[") != 1 or text.count("]") != 1 or not spans[0].strip():
-        raise ValueError("the stance stands once in [brackets], such as: She said that she [agrees] that {statement}.")
+        raise ValueError("write the stance once in [brackets], such as: She said that she [agrees] that {statement}.")
     if text.count(_SLOT) != 1 or _SLOT in spans[0]:
-        raise ValueError(f"the clause has one place, {_SLOT}, outside the brackets")
+        raise ValueError(f"write the clause once as {_SLOT}, outside the brackets")
     return text
 
 
@@ -76,7 +76,7 @@ class StatementRow(BaseModel):
     text: Written
     """A clause as it stands after "agrees that"."""
     value: Name
-    """What agreeing speaks for, such as economic equity."""
+    """The value that agreeing speaks for, such as economic equity."""
     reversed: Yes = False
     """yes: agreeing speaks against the value. Default: no."""
     negation: Written | None = None
@@ -100,7 +100,7 @@ class Template(BaseModel):
     variant: Name = "main"
     """The name of the wording; the first wording is the main one. Default: main."""
     group: Name
-    """Who speaks, such as feminine."""
+    """The group of the speaker, such as feminine."""
     agree: Sentence
     """A sentence with the agreeing stance in [brackets] and the clause at {statement}."""
     disagree: Sentence
@@ -115,8 +115,10 @@ class Template(BaseModel):
         return self
 
     def sentence(self, stance: str, clause: str, language: str = "und") -> tuple[str, tuple[int, int]]:
-        """The sentence of a stance (`agree` or `disagree`) about a clause, with the capitals of a language, and the
-        stance's span of characters."""
+        """Return the sentence of a stance (`agree` or `disagree`) about a clause, and the stance's span of characters.
+
+        A clause at the beginning gets a capital, by the rules of `language`.
+        """
         text = self.agree if stance == "agree" else self.disagree
         before, word, after = re.split(_SPAN, text)
         if text.startswith(_SLOT):
@@ -126,13 +128,13 @@ class Template(BaseModel):
 
 
 class TableColumns(BaseModel):
-    """The columns of a set's tables that are not called as their fields, as field: column."""
+    """Columns of a set's tables whose names differ from their fields, as field: column."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
     statements: dict[Literal["id", "text", "value", "reversed", "negation"], str] = {}
-    """Of the statements."""
+    """The columns of the table of statements."""
     calibration: dict[Literal["id", "text"], str] = {}
-    """Of the neutral statements."""
+    """The columns of the table of neutral statements."""
 
     @model_validator(mode="before")
     @classmethod
@@ -156,7 +158,7 @@ class ValuesFile(BaseModel):
     calibration: str = "calibration.csv"
     """The table of neutral statements. Default: calibration.csv."""
     columns: TableColumns = TableColumns()
-    """The columns of these tables that have other names."""
+    """The columns of these tables with other names than their fields."""
     like: str | None = None
     """A bundled set of the same language, whose neutral statements and templates are used where this file names none.
     Default: none."""
@@ -187,7 +189,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ValuesSet:
-    """A set as read from its files, which `sha256` is the hash of."""
+    """A set as read from its files; `sha256` is their hash."""
 
     name: str
     language: str
@@ -203,19 +205,19 @@ class ValuesSet:
         return f"<value statements {self.name}: {counts}, {counted(len(self.templates), 'templates')}>"
 
     def clauses(self) -> Iterator[Statement]:
-        """All clauses: calibration, statements, then negations."""
+        """Yield all clauses: calibration, statements, then negations."""
         yield from self.calibration
         yield from self.statements
         yield from self.negations
 
 
 def file_of_set(given: Any) -> Path:
-    """The `set.yaml` of a set given in Python: its keys, with tables where it names files. Raises DataError."""
+    """Return the `set.yaml` of a set given in Python: its keys, with tables for file names. Raises DataError."""
     if not isinstance(given, Mapping) and not is_table(plain(given)):
         raise DataError(f"{kind(given)} is no set", where=NAME, hint="name a directory with set.yaml")
     if not isinstance(given, Mapping) or not given.keys() & {"statements", "templates", "like"}:
         raise DataError(
-            "a table of statements alone is no set: there are neutral ones and templates too",
+            "a table of statements alone is not a set, which has neutral statements and templates too",
             where=NAME,
             hint="give {'statements': TABLE, 'calibration': TABLE, 'templates': [{'group': …, 'agree': …, 'disagree': "
             "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} for those of a bundled set",
@@ -228,16 +230,19 @@ def file_of_set(given: Any) -> Path:
 
 @asked
 def read_values(path: Any) -> ValuesSet:
-    """Read the set in a directory with `set.yaml`, of such a file, of a bundled name, or of its keys as a mapping, with
-    tables where the file names some. Raises DataError naming file, line and field."""
+    """Read a set of value statements.
+
+    `path` is a directory with `set.yaml`, such a file, the name of a bundled set, or the file's keys as a mapping, with
+    tables in place of file names. Raises DataError naming file, line and field.
+    """
     source = find_data(path, sets=SETS) if isinstance(path, str | Path) else file_of_set(path)
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=source.parent, hint=_HINT)
     if not source.suffix.lower().startswith(".y"):
-        told = f"a table alone is no set; put it into a directory beside a {SET_FILE}"
-        raise DataError(told, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
+        message = f"a table alone is not a set; put it into a directory beside a {SET_FILE}"
+        raise DataError(message, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
     description = read_document(source, ValuesFile, hint=_HINT)
     like = _like(description, source)
     if description.templates is None and like is None:
@@ -261,13 +266,13 @@ def read_values(path: Any) -> ValuesSet:
 
 
 def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
-    """The bundled set that a set follows. Raises DataError."""
+    """Return the bundled set under `like`; None if there is none. Raises DataError for an unknown name."""
     if description.like is None:
         return None
     known = bundled(SETS, SET_FILE)
     if description.like not in known:
-        told = f"there is no bundled set '{description.like}'"
-        raise DataError(told, file=source, field="like", hint=one_of(description.like, known))
+        message = f"there is no bundled set '{description.like}'"
+        raise DataError(message, file=source, field="like", hint=one_of(description.like, known))
     return read_values(SETS / description.like)
 
 
@@ -302,12 +307,12 @@ Row = TypeVar("Row", StatementRow, NeutralRow)
 
 
 def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[tuple[str, Row]]:
-    """The rows with their places. Raises DataError for an id or text that occurs twice, and for an empty table."""
+    """Yield the rows with their places. Raises DataError for a repeated id or text, and for an empty table."""
     seen: dict[tuple[str, str], int] = {}
     table = "statements" if model is StatementRow else "calibration"
-    naming = f"where one is called otherwise, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"
+    naming = f"if one has another name, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"
     if is_kept(path):
-        naming = f"where one is called otherwise, give {{'columns': {{'{table}': {{'FIELD': COLUMN}}}}, …}}"
+        naming = f"if one has another name, give {{'columns': {{'{table}': {{'FIELD': COLUMN}}}}, …}}"
     for line, row in read_models(path, model, columns=columns, naming=naming):
         for field in ("id", "text"):
             key = (field, canonical(getattr(row, field)))

@@ -30,23 +30,23 @@ from penchant.stats.spread import bonett, spread_interval
 from penchant.wording.phrases import Method, Note
 
 WIDEST = 2.0
-"""No sd of ratings from 1 to 5 is larger."""
+"""The largest possible sd of ratings from 1 to 5."""
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
 RATING = "rating"
 RATINGS = "ratings"
-"""The measure that `DIFFERENCE` is a difference of."""
+"""The measure of which `DIFFERENCE` is a difference."""
 WORDINGS = "difference of ratings between wordings"
-"""Of one wording minus another, each averaged over the groups."""
+"""The difference of one wording from another, each averaged over the groups."""
 MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
 BY_VALUE = (MEAN, SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
-"""Measures that are tested once for every value; the test over all values is in no family, but for `NEARER`."""
+"""Measures tested once for every value; of tests over all values, only those of `NEARER` are in a family."""
 NEUTRAL = 100
-"""From as many neutral statements on, intervals of single ratings hold the truth in 93 % or more."""
+"""With fewer neutral statements, intervals of single ratings are approximate."""
 STATEMENTS = 30
-"""From as many statements on, intervals of the shares of variance hold the truth in 93 % or more."""
+"""With fewer statements, intervals of the shares of variance are approximate."""
 SHARE = "share of variance: {}"
 """The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
 
@@ -81,8 +81,8 @@ def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Surve
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ValuesSettings) -> Iterator[Estimate]:
     """Yield the ratings of one model minus those of another on the same statements, by wording, group and value.
 
-    With a t interval and a t test over statements and the calibration, and Holm's adjustment over the values and groups
-    of the main wording, and over those of the other wordings together.
+    Interval and test are t over statements and the calibration, with Holm's adjustment over the values and groups of
+    the main wording, and over those of the other wordings together.
     """
     first, second = Cells(a, settings), Cells(b, settings)
     rows: list[Estimate] = []
@@ -102,11 +102,11 @@ def groups_compared(cells: Cells, variant: str, first: str, second: str) -> Iter
 def _compared(
     cells: Cells, measure: str, a: Sequence[Cell], b: Sequence[Cell], by: Mapping[str, str]
 ) -> Iterator[Estimate]:
-    """Mean ratings of some cells minus those of others by value, paired by statement."""
+    """Yield the mean ratings of some cells minus those of others by value, paired by statement."""
     for name, inside in cells.blocks():
         gaps = _mean([cell.towards[inside] for cell in a]) - _mean([cell.towards[inside] for cell in b])
         draws = _mean([cell.drawn_towards(inside) for cell in a]) - _mean([cell.drawn_towards(inside) for cell in b])
-        # Flipping the signs of statements would take the two calibrations for known: it rejects what is true in 10 %.
+        # A sign-flip test would ignore the errors of the two calibrations, and reject too often.
         found = cells.mean(gaps, draws, (LOW - HIGH, HIGH - LOW), against=0)
         yield replace(found, measure=measure, by={**by, "item": "", "dimension": name})
 
@@ -117,10 +117,12 @@ def _mean(tables: Sequence[Array]) -> Array:
 
 
 def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
-    """The estimates with Holm's adjustment over the tests that one table shows: those of a measure over all values and
-    groups of the main wording, and those over all values, groups and other wordings; of differences between wordings,
-    those over all values and pairs of wordings. Tests of groups of people run over these too. Which group of people a
-    model is nearer to over all values is a question of its own, and a family of its own."""
+    """Return the estimates with Holm's adjustment over the tests that one table shows.
+
+    A family is a measure over all values and groups of the main wording, or over all values, groups and other wordings;
+    for differences between wordings, over all values and pairs of wordings. Tests of groups of people are in these
+    families, too; nearness to groups of people over all values is a family of its own.
+    """
 
     def family(estimate: Estimate) -> str | None:
         by, measure = estimate.by, estimate.measure
@@ -134,7 +136,7 @@ def _adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
 
 
 def _reasoned(estimate: Estimate) -> Estimate:
-    """The estimate, with a note if it lacks an interval without saying why: some resamples could not be calibrated."""
+    """Return the estimate, with a note if its interval is missing because some resamples have no calibration."""
     if estimate.notes or np.isnan(estimate.value) or not np.isnan(estimate.low):
         return estimate
     if estimate.method is not None and (estimate.method.makes_nothing or estimate.method.code == NO_INTERVAL):
@@ -167,8 +169,10 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
 def _spread(
     cells: Cells, cell: Cell, ratings: Array, draws: Array, is_reversed: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
-    """The standard deviation of the ratings within a value, and that of as many neutral statements drawn at random, as
-    many of them mirrored. If it is not smaller, the model does not treat the statements as of one kind."""
+    """Yield the sd of the ratings within a value, and that of as many neutral statements, as many of them mirrored.
+
+    If the sd is not smaller than that of neutral statements, the model does not treat the statements as of one kind.
+    """
     settings, n = cells.settings, len(ratings)
     if n < 2 or np.isnan(ratings).any():
         note = Note("values.fewer-than-two") if n < 2 else NO_SPREAD
@@ -188,7 +192,7 @@ def _spread(
         yield estimate.noted(Note("values.too-few-neutral"))
         return
     chance = _drawn_spreads(neutral, is_reversed, settings)
-    # Of neutral statements alone, a spread of many would be held against that of those very statements.
+    # Draws of nearly all neutral statements would always be of the same ones; hence both kinds are mixed.
     stated = np.where(is_reversed, 6 - ratings, ratings)
     mixed = _drawn_spreads(np.concatenate([neutral, stated]), is_reversed, settings)
     extreme = min(int((mixed <= value).sum()), int((mixed >= value).sum()))
@@ -200,7 +204,7 @@ def _spread(
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
-    """The sd of as many ratings drawn at random without replacement, as many of them turned round."""
+    """Return the sd of as many ratings drawn at random without replacement, as many of them mirrored."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
     spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)
@@ -217,8 +221,7 @@ def _consistency(cells: Cells) -> Iterator[Estimate]:
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:
-    """The shares of the variance of ratings between statements, wordings (templates) and groups, and in wordings that
-    treat statements differently."""
+    """Yield the shares of variance of ratings: of statements, wordings, groups, and wordings by statements."""
     table = np.array([[cells.cells[v, g].towards for g in cells.groups] for v in cells.variants])  # (V, G, statements)
     table = np.moveaxis(table, -1, 0)
     n, settings = len(table), cells.settings
@@ -239,8 +242,7 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
 
 
 def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
-    """Distance and correlation of the ratings of statements with the mirrored ratings (6 − rating) of their
-    negations."""
+    """Yield distance and correlation of ratings with the mirrored ratings (6 − rating) of the negated statements."""
     cell_items = items.filter((pl.col("variant") == cell.variant) & (pl.col("group") == cell.group))
     pairs = cell_items.filter(pl.col("kind") == "statement").join(
         cell_items.filter(pl.col("kind") == "negation"), on="id", suffix="_negated", maintain_order="left"

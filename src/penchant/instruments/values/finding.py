@@ -1,4 +1,4 @@
-"""The finding of value statements, and the facts that their words name."""
+"""The finding of value statements, and the facts that its texts use."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ _RATING = Shown(".2f", "statements", null=MIDDLE)
 _GAP = Shown("+.2f", "statements")
 _DISTANCE = Shown(".2f", "statements")
 _CELLS = 4
-"""The models and groups that one sentence names."""
+"""Number of models and groups named in one sentence."""
 _PAIRS = 6
-"""The pairs of groups of people, by groups of the templates, that one sentence names."""
+"""Number of pairs of groups of people, by group of the templates, named in one sentence."""
 
 
 def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield where negated statements are not rated as the mirror image; to which of several groups of people a model is
-    nearer; the mean rating of each value by each model and group in the main wording, and where it differs from
-    people's; then where models differ, where groups do, where wordings do, and in which values a model is nearer to one
-    group of people."""
+    """Yield the finding of value statements.
+
+    In order: negated statements that are not rated as the mirror image; the group of people that a model is nearer to;
+    mean ratings by value, model and group in the main wording, and differences from people's means; differences between
+    models, groups and wordings; and the values in which a model is nearer to one group of people.
+    """
     words, models = text.below("prose", "finding"), sources(results)
     groups = results[0].items["group"].n_unique() > 1
     yield _unmirrored(models, words)
@@ -80,7 +82,7 @@ def _cells(models: Sequence[Source], measure: str) -> Iterator[tuple[str, list[L
 
 
 def _placed(lines: Sequence[Line]) -> Iterator[tuple[str, Estimated]]:
-    """Yield the values of some differences; without the mean over all of them where there are several."""
+    """Yield the values of some differences, without the mean over all values if there are several."""
     several = [line for line in lines if line["dimension"] != EVERYTHING]
     groups = len({line["group"] for line in lines}) > 1
     for line in several or lines:
@@ -88,8 +90,7 @@ def _placed(lines: Sequence[Line]) -> Iterator[tuple[str, Estimated]]:
 
 
 def _unmirrored(models: Sequence[Source], words: Text) -> str:
-    """Return that no rating may be read as a value, where negated statements are not rated as the mirror image; or that
-    this is not known, where there are none."""
+    """Return a warning if negated statements are not rated as the mirror image, or if there are none to check."""
     if all(source.result and (source.result.items["kind"] != "negation").all() for source in models):
         return words.get("unchecked")
     astray = [
@@ -102,8 +103,7 @@ def _unmirrored(models: Sequence[Source], words: Text) -> str:
 
 
 def _means(models: Sequence[Source], words: Text) -> Iterator[str]:
-    """Yield a sentence on the mean ratings; where there are several values, one of each value for every model and
-    group."""
+    """Yield a sentence on the mean ratings; with several values, one for every model and group."""
     cells = [
         (name, list(_placed(lines))) for name, lines in _cells(models, MEAN) if measured(line.row for line in lines)
     ]
@@ -125,8 +125,10 @@ def _of_wordings(source: Source, words: Text) -> str:
 
 
 def _of_people(source: Source, *, overall: bool) -> list[Line]:
-    """Return the differences of distances from groups of people in the main wording: over all statements, or in every
-    value; where there is one value, over all statements alone."""
+    """Return the differences of distances from groups of people in the main wording, overall or by value.
+
+    With a single value, the differences for it count as overall.
+    """
     lines = source.only(At(measure=NEARER, variant=_main(source)))
     one = len({line["dimension"] for line in lines}) == 1
     return [line for line in lines if (one or line["dimension"] == EVERYTHING) is overall]
@@ -165,8 +167,7 @@ def _nearer_to(line: Line, words: Text) -> str:
 
 
 def _nearer_by_value(source: Source, words: Text) -> str:
-    """Return in which values the model is nearer to one of two groups of people than to the other; empty where there
-    are no groups, or one value."""
+    """Return a sentence on the values in which the model is nearer to one of two groups of people, if there are any."""
     lines = _of_people(source, overall=False)
     templates = len({line["group"] for line in lines}) > 1
     own = words.given(templates=templates)
@@ -175,8 +176,7 @@ def _nearer_by_value(source: Source, words: Text) -> str:
 
 
 def _beside_survey(models: Sequence[Source], words: Text) -> str:
-    """Return where the mean rating is told apart from the respondents' mean, the farthest first, and in how many places
-    it is not; empty where there is no survey."""
+    """Return a sentence on the mean ratings that differ from the respondents' mean; empty without a survey."""
     places = [
         (f"{line['dimension']}, {name}", line.row)
         for name, lines in _cells(models, FROM_SURVEY)
@@ -199,7 +199,7 @@ def _beside_survey(models: Sequence[Source], words: Text) -> str:
 
 
 def facts(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the words about some results may name."""
+    """Return the facts that the texts about some results may use."""
     first, items = sources(results)[0], every_item(results)
     signatures = [result.signature for result in results]
     statements = items.filter(kind="statement").unique("id", maintain_order=True)
@@ -234,7 +234,7 @@ def _wordings(items: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
 
 
 def _kept(source: Source) -> dict[str, str]:
-    """Return how many respondents the survey has and who is left out, and which answer is taken for agreeing."""
+    """Return the number of respondents and those left out, in words, and the answer that counts as agreeing."""
     lines: list[Line] = source.only(At(measure=RESPONDENTS))[:1]
     notes = notes_of(lines[0].row) if lines else []
     agreeing = "".join(note.params["answer"] for note in notes if note.code == AGREEING)
@@ -242,7 +242,7 @@ def _kept(source: Source) -> dict[str, str]:
 
 
 def _left_out(source: Source) -> Iterator[tuple[str, str, int, int, float]]:
-    """Yield of whom, in which value, how many of how many were left out for a missing answer."""
+    """Yield the group, value, number and share of respondents left out for a missing answer."""
     for line in source.only(At(measure=(SURVEY_MEAN, GROUP_MEAN))):
         for lost in (note.params for note in notes_of(line.row) if note.code == LEFT_OUT):
             yield line["item"] or line["group"], line["dimension"], lost["lost"], lost["of"], lost["share"]

@@ -1,4 +1,4 @@
-"""Distances of a model from several groups of people, and which of two it is nearer to."""
+"""Distances of a model from several groups of people, and their differences."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from penchant.wording.phrases import Method, Note
 
 DISTANCE = "distance from a group of people"
 NEARER = "difference of distances from groups of people"
-"""Below 0 where the model is nearer to the first group."""
+"""The measure is negative if the model is nearer to the first group."""
 APART = "distance between groups of people"
 """The mean over statements of |mean answer of one − mean answer of the other|: no difference of distances is larger."""
 FROM_GROUP = "mean rating − mean of a group of people"
 GROUP_MEAN = "mean of a group of people"
 GROUP_WORTH = "effective number of respondents of a group (Kish)"
 GROUP_SIZE = "effective number of all respondents of a group"
-"""`n` counts them; equal to it without weights. Those who answered some statements are counted, too."""
+"""Without weights it equals `n`, the number of respondents, including those who answered only some statements."""
 LEAST, NOISE, NOISY = 0.01, 0.05, 0.1
-"""A note tells what the noise of a group's means adds to a distance where that is above `NOISE` points, or above such a
-share, `NOISY`, of the distance and `LEAST` points."""
+"""Limits for a note on what the noise of a group's means adds to a distance.
+The note is given above `NOISE` points, or above both `LEAST` points and the share `NOISY` of the distance.
+"""
 _OF_GROUP = {SURVEY_MEAN: GROUP_MEAN, EFFECTIVE: GROUP_WORTH}
 _END = 1e-6
-"""A mean answer at the end of the scale is taken for one so far inside, whose deviate is finite."""
+"""Mean answers are moved this far inside the ends of the scale, so that their deviates are finite."""
 _TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
-    """Yield the distances of ratings from groups of people, the mean over statements of |rating − mean answer|, and
-    their differences; nothing where the survey has no groups.
+    """Yield the distances of ratings from groups of people and their differences; nothing if the survey has no groups.
 
-    Statements (for ratings and both groups alike), respondents of either group and neutral statements are resampled
-    together.
+    A distance is the mean over statements of |rating − mean answer|. Statements (the same for ratings and both groups),
+    respondents of either group and neutral statements are resampled together.
     """
     groups: dict[str, People] = {}
     for i, (name, inside) in enumerate(survey.sides().items()):
@@ -62,7 +62,7 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_], survey: Survey) -> Iterator[Estimate]:
-    """The mean of each group's respondents in every value, and how many they are worth where they have weights."""
+    """Yield the effective number of each group's respondents, and their mean in every value."""
     cell = next(iter(cells.cells.values()))
     for name, group in groups.items():
         n = len(group.table)
@@ -93,8 +93,7 @@ def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_])
 def _of_cell(
     cells: Cells, cell: Cell, groups: Mapping[str, People], chosen: NDArray[np.bool_], value: str
 ) -> Iterator[Estimate]:
-    """The differences of a value's mean rating from every group's mean, the distances from the groups, and those of two
-    groups from each other."""
+    """Yield a value's mean rating minus every group's mean, the distances from groups, and their differences."""
     for name, group in groups.items():
         people, weights = group.complete(chosen, cell.reversed)
         if value != EVERYTHING and chosen.any():
@@ -107,8 +106,7 @@ def _of_cell(
 
 
 def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
-    """The distance from a group, or that from the first of two less that from the second, over the statements that
-    each of them answered."""
+    """Return the distance from a group, or the difference of two distances, over statements that all answered."""
     settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())
@@ -136,8 +134,11 @@ def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDA
 
 
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
-    """The p-value that few statements cannot go below: that of a t test of how far each leans, in σ, to one group's
-    side, counted by how far the groups are apart. Gaps of ratings beyond both groups are equal and have no spread."""
+    """Return the smallest p-value that few statements allow.
+
+    It is that of a t test of how far each statement leans, in σ, to one group's side, weighted by the distance between
+    the groups. Gaps of ratings beyond both groups are equal and have no spread.
+    """
     apart = second - first
     middle = np.clip((first + second) / 2, LOW + _END, HIGH - _END)
     sides = apart * (leaning - scipy.special.ndtri((middle - LOW) / (HIGH - LOW)))
@@ -147,8 +148,10 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
 
 
 def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
-    """The note on what the choice of respondents adds at most to a distance, or to a difference of two, where that
-    matters: √(2/π)·SE, the expected error of a group's mean."""
+    """Return the note on what the choice of respondents adds at most to a distance; None if that is little.
+
+    The limit is √(2/π)·SE, the expected error of a group's mean.
+    """
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:
         ((name, noise),) = added.items()

@@ -1,4 +1,4 @@
-"""The entry point of value statements, and the task of people who judge them."""
+"""The entry point of value statements, and their task for raters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from penchant.views.section import section
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """Return the statements of a set as one's own survey; None for another target. Raises DataError."""
+    """Return the statements of a set as a survey of one's own; None for another target. Raises DataError."""
     path = Path(target)
     known = (path / SET_FILE).is_file() or path.name == SET_FILE
     if not known and target not in bundled(SETS, SET_FILE):

@@ -1,4 +1,4 @@
-"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?"""
+"""Value statements: a model's agreement with them, compared with neutral statements."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class Values(ValuesSettings, Probe[Rated]):
     _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
 
     def statements(self, base: Sequence[Path] = (Path(),)) -> ValuesSet:
-        """The set of statements, checked and cached. Raises DataError naming file, line and field."""
+        """Return the set of statements, checked and cached. Raises DataError naming file, line and field."""
         place = self.find(self.data, base)
         if place not in self._read:
             self._read[place] = read_values(place)
         return self._read[place]
 
     def answers(self, base: Sequence[Path] = (Path(),)) -> Survey | None:
-        """The survey, checked and cached, or None. Raises DataError naming file, line and field."""
+        """Return the survey, checked and cached, or None. Raises DataError naming file, line and field."""
         if self.survey is None:
             return None
         values_set = self.statements(base)
@@ -83,7 +83,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return survey
 
     def asked(self, base: Sequence[Path]) -> ValuesSet:
-        """The set with the statements that are measured: all, or in a pilot some of every value."""
+        """Return the set with the statements to measure: all, or in a pilot some of every value."""
         values_set = self.statements(base)
         if self.limit is None:
             return values_set
@@ -104,15 +104,15 @@ class Values(ValuesSettings, Probe[Rated]):
         return replace(values_set, statements=statements, calibration=calibration, negations=negations)
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """The sentences of both stances for every clause, with the place of the clause."""
+        """Return the sentences of both stances for every clause, with the place of the clause."""
         return [(text, place) for text, _, place in self._sentences(self.asked(base))]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """The texts, without those that are left out."""
+        """Return the texts without those that are left out."""
         return known_texts(model, texts, self.on_unknown)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of the set and of the survey."""
+        """Return the files of the set and of the survey."""
         survey = self.answers(base)
         return [*self.statements(base).files, *(survey.files if survey else ())]
 
@@ -128,13 +128,13 @@ class Values(ValuesSettings, Probe[Rated]):
                 yield *template.sentence(stance, clause.text, values_set.language), clause.place
 
     def settle(self, model: Model) -> Self:
-        """The probe with method and calibration decided. Raises MethodError where the method does not fit the model."""
+        """Return the probe with method and calibration resolved. Raises MethodError if the method does not fit."""
         method = self._method(language_model(model))
         line = self.calibration or ("origin" if method == SPAN else "difference")
         return self.model_copy(update={"method": method, "calibration": line})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The set and the survey, how stances are scored, and how they are calibrated."""
+        """Return the signature fields of the set, the survey, the scoring and the calibration."""
         lm, values_set = language_model(model), self.statements(base)
         return {
             "data": f"{values_set.name}#{values_set.sha256[:6]}",
@@ -161,8 +161,10 @@ class Values(ValuesSettings, Probe[Rated]):
         return Rated(items, cautions, survey=self.answers(session.base))
 
     def _known(self, lm: LanguageModel, values_set: ValuesSet) -> tuple[list[Statement], tuple[Note | str, ...]]:
-        """The clauses that the tokenizer knows in every template, and the caution about the others. A negation goes
-        with its statement, with which it is compared. Raises DataError."""
+        """Return the clauses that the tokenizer knows in every template, and cautions on the others. Raises DataError.
+
+        A negation without its statement is left out, too.
+        """
         clauses, cautions = known_items(
             lm,
             list(values_set.clauses()),
@@ -179,18 +181,18 @@ class Values(ValuesSettings, Probe[Rated]):
         lost = {"statement", "calibration"} - {clause.kind for clause in kept}
         if lost:
             raise DataError(
-                f"no {min(lost)} clause is left that the tokenizer of {lm.name} knows in every template",
+                f"the tokenizer of {lm.name} knows no {min(lost)} clause in every template",
                 where=values_set.name,
                 hint="use a model whose vocabulary covers them",
             )
         return kept, cautions
 
     def summarise(self, measured: Rated) -> Iterable[Estimate]:
-        """Calibration, ratings by value and group, differences, consistency, and the comparison with the survey."""
+        """Return the estimates: calibration, ratings, differences, consistency, and the comparison with the survey."""
         return value_estimates(measured.items, self, measured.survey)
 
     def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about the calibration, the ratings and the survey."""
+        """Return cautions about the calibration, the ratings and the survey."""
         values = measured.items.filter(kind="statement")["value"].unique(maintain_order=True).to_list()
         return [*value_cautions(measured.items, self, estimates, measured.survey), *name_cautions(values, "values")]
 
@@ -199,7 +201,7 @@ class Values(ValuesSettings, Probe[Rated]):
         fitting = SPAN if lm.kind == "masked" else LP
         if self.method not in (None, fitting):
             raise MethodError(
-                f"method '{self.method}' is not for {lm.kind} models and {lm.name} is {lm.kind}", hint=f"use {fitting}"
+                f"method '{self.method}' does not fit {lm.name}, which is a {lm.kind} model", hint=f"use {fitting}"
             )
         return fitting
 
@@ -211,7 +213,7 @@ def _cited(survey: Survey | None) -> str:
 
 
 def _items(rows: Iterator[tuple[Template, Statement]], scores: Sequence[SentenceScore]) -> pl.DataFrame:
-    """One row per template and clause: its labels, both sentences, and the log-probability of each stance."""
+    """Return one row per template and clause: its labels, both sentences, and the log-probability of each stance."""
     records: list[dict[str, Any]] = []
     for (template, clause), agree, disagree in zip(rows, scores[::2], scores[1::2], strict=True):
         row: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""People's answers to statements, and where ratings lie among them."""
+"""People's answers to statements, and the position of ratings among them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from penchant.wording.phrases import Method, Note, present
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """Answers, (respondents, statements), NaN where there is none, with a weight for each respondent or None.
+    """People's answers, shape (respondents, statements), NaN for no answer, with a weight for each respondent or None.
 
-    `seed` and `resamples` are those of `drawn_means` and `drawn`, the draws of two groups being independent.
+    `seed` and `resamples` are those of `drawn_means` and `drawn`; the draws of two groups are independent.
     """
 
     table: Array
@@ -40,20 +40,19 @@ class People:
 
     @property
     def counting(self) -> Array:
-        """The weight of each respondent: 1 where there are none."""
+        """The weight of each respondent, 1 without weights."""
         return np.ones(len(self.table)) if self.weights is None else self.weights
 
     @cached_property
     def means(self) -> Array:
-        """The mean answer to each statement, over all who answered it; NaN where nobody did."""
+        """The mean answer to each statement, over all who answered it; NaN if nobody did."""
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         return np.array([weighted_mean(answers[of], self.counting[of]) for answers, of in pairs])
 
     @cached_property
     def noise(self) -> Array:
-        """The expected error of the mean answer to each statement, √(2/π) of its standard error. NaN where fewer than
-        two answered."""
+        """The expected error of each mean answer, √(2/π) of its standard error; NaN with fewer than two answers."""
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]
@@ -62,13 +61,13 @@ class People:
 
     @cached_property
     def drawn(self) -> list[tuple[Array, Array]]:
-        """For each statement the distinct answers, and the weight of each in every resample of the respondents."""
+        """The distinct answers to each statement, and the weight of each in every resample of the respondents."""
         rng = np.random.default_rng(self.seed)
         return drawn_totals(self.table, self.counting, resamples=self.resamples, rng=rng)
 
     @cached_property
     def drawn_means(self) -> Array:
-        """The mean answers in every resample, (resamples, statements); NaN where no one who was drawn has one."""
+        """The mean answers in every resample, (resamples, statements); NaN if nobody who was drawn has answered."""
         means = np.full((self.resamples, self.table.shape[1]), np.nan)
         for i, (values, totals) in enumerate(self.drawn):
             whole = totals.sum(axis=1)
@@ -76,21 +75,21 @@ class People:
         return means
 
     def complete(self, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
-        """The answers of those who answered all of some statements, reversed ones mirrored, and their weights."""
+        """Return the answers of those who answered all chosen statements, reversed ones mirrored, and their weights."""
         answers = turned(self.table, chosen, is_reversed)
         whole = ~np.isnan(answers).any(axis=1)
         return answers[whole], None if self.weights is None else self.weights[whole]
 
 
 def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
-    """The answers to some statements, reversed ones mirrored: (respondents, statements)."""
+    """Return the answers to some statements, reversed ones mirrored: (respondents, statements)."""
     answers = table[:, chosen]
     turned_answers: Array = np.where(is_reversed[chosen], LOW + HIGH - answers, answers)
     return turned_answers
 
 
 def worth(n: int, weights: Array | None) -> float:
-    """Return the effective number of n respondents: n itself, or Kish's where they have weights."""
+    """Return the effective number of n respondents: n itself, or Kish's number with weights."""
     return float(n) if weights is None else effective_n(weights)
 
 
@@ -98,11 +97,11 @@ REPRESENTATIVE = "representativeness"
 FROM_SURVEY = "mean rating − survey mean"
 """The difference of a value's mean rating from the respondents' mean over the same statements."""
 SOME = "values.some-in-survey"
-"""The code of a note that the survey has only some of the statements of a value."""
+"""The code of the note that the survey has only some statements of a value."""
 
 
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
-    """Return the note on a value of which there are only some statements; None where there are all, or none."""
+    """Return the note that only some statements of a value are used; None if all or none are."""
     n, whole = int(chosen.sum()), int(inside.sum())
     return Note(code, have=n, of=whole) if 0 < n < whole else None
 
@@ -110,8 +109,10 @@ def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME
 def beside_people(
     cells: Cells, cell: Cell, value: str, group: People, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
-    """Representativeness of every statement's rating, and of a value's mean rating with its difference from people's
-    mean; over all values, the mean representativeness of statements."""
+    """Yield the representativeness of ratings and of their mean, and the mean's difference from people's mean.
+
+    Over all values, only the mean representativeness of statements is yielded.
+    """
     chosen, settings = inside & asked, cell.settings
     if not chosen.any() or not len(group.table):
         why = Note("values.not-in-survey" if len(group.table) else "values.no-respondents-of-group")
@@ -137,13 +138,13 @@ def beside_people(
 
 
 def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
-    """The representativeness of every chosen statement's rating among the answers to it."""
+    """Return the representativeness of every chosen statement's rating among the answers to it."""
     pairs = zip(cell.ratings[chosen], group.table[:, chosen].T, strict=True)
     return np.array([_representative(float(rating), answers, group.weights) for rating, answers in pairs])
 
 
 def _representative(rating: float, answers: Array, weights: Array | None) -> float:
-    """Twice the smaller of the shares of respondents, or of their weight, below and above a rating."""
+    """Return twice the smaller of the shares of respondents, or of their weight, below and above a rating."""
     if weights is None:
         return float(representativeness(rating, answers))
     return 2 * float(min(weighted_shares(answers, weights, rating)))
@@ -177,13 +178,16 @@ def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Se
 
 
 def respondents(weights: Array | None) -> str:
-    """Return what respondents are called."""
+    """Return the noun for respondents, with or without weights."""
     return "respondents" if weights is None else "weighted respondents"
 
 
 def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
-    """The share of the weight below less that above a rating, in every resample: `totals`, (resamples, answers), are
-    the weights of the distinct answers, in order, and `drawn` the rating in each."""
+    """Return the share of the weight below minus that above a rating, in every resample.
+
+    `totals`, (resamples, answers), has the weights of the distinct answers in order, and `drawn` the rating by
+    resample.
+    """
     upto = np.concatenate([np.zeros((len(totals), 1)), np.cumsum(totals, axis=1)], axis=1)
     rows = np.arange(len(totals))
     below = upto[rows, np.searchsorted(values, drawn, side="left")]
@@ -193,8 +197,10 @@ def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
 
 
 def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
-    """Representativeness of the mean rating among respondents' means: statements, taken by both sides alike, the
-    calibration and the respondents are resampled."""
+    """Return the representativeness of the mean rating among respondents' means.
+
+    Statements (the same on both sides), the calibration and the respondents are resampled.
+    """
     settings, n, k = cell.settings, len(people), int(chosen.sum())
     mean = float(cell.towards[chosen].mean())
     scores = people.mean(axis=1)
@@ -220,8 +226,10 @@ def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, cho
 def _shares_of_sums(
     people: Array, weights: Array | None, counts: Array, drawn: Array, rng: np.random.Generator
 ) -> Array:
-    """The share of respondents, or of their weight, whose sum over the statements that a resample takes lies below the
-    ratings' sum, less that above it. `counts`: how often it takes each, (resamples, statements)."""
+    """Return the share of respondents, or of their weight, below the ratings' sum minus that above it, by resample.
+
+    Sums are over the statements that a resample takes; `counts`, (resamples, statements), has how often it takes each.
+    """
     n, resamples = len(people), len(counts)
     if weights is not None:
         shares = np.zeros(resamples)
@@ -240,24 +248,28 @@ def _shares_of_sums(
 
 
 def _resampled(below: NDArray[np.integer], above: NDArray[np.integer], n: int, rng: np.random.Generator) -> Array:
-    """The share of respondents below less that above, with n respondents drawn anew for every entry: how many of them
-    fall on either side is multinomial."""
+    """Return the share of respondents below minus that above, with n respondents redrawn (multinomial) by entry."""
     drawn = rng.multinomial(n, np.column_stack([below / n, above / n, np.maximum(0, 1 - (below + above) / n)]))
     shares: Array = (drawn[:, 0] - drawn[:, 1]) / n
     return shares
 
 
 def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
-    """An interval of the share below less that above as one of representativeness, 1 − |below − above| − equal: that
-    has its largest value, which no resample exceeds, where the two shares are the same."""
+    """Map an interval of the share below minus that above to one of representativeness, 1 − |below − above| − equal.
+
+    Representativeness is largest where both shares are the same, and no resample exceeds that.
+    """
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     top = 1 - equal
     return max(0.0, top - max(abs(low), abs(high))), max(0.0, top - nearest)
 
 
 def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
-    """The mean rating minus the respondents' mean over the same statements. `people`: the answers of those who have all
-    of them, (respondents, statements), reversed ones mirrored, with their weights or None."""
+    """Return the mean rating minus the respondents' mean over the same statements.
+
+    `people` has the answers of those who answered all of them, (respondents, statements), reversed ones mirrored, and
+    `weights` their weights or None.
+    """
     settings, ratings = cell.settings, cell.towards[chosen]
     if np.isnan(ratings).any() or not len(people):
         return Estimate("", np.nan, len(ratings), level=settings.level, notes=(_why(cell),))

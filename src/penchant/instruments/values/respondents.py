@@ -1,4 +1,4 @@
-"""What the rows of a survey say about respondents: their weights, who may count twice, and weights not used."""
+"""Respondents in the rows of a survey: weights, respondents who may count twice, and weights not used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from penchant.tables.table_row import Row
 from penchant.wording.templates import listed
 
 _MOST = 5
-"""The lines that a caution lists."""
+"""Number of lines that a caution lists."""
 _WEIGHT = re.compile(
     r"(?:^|[_\W\d])(?:(?:d|p|ps|psp|a|an|s|w|pop|design|survey|sample|person|final|base)?(?:weights?|weighting|wgh?ts?|wt)"
     r"|wtss\w*|gewicht\w*|\w*gewichtung"
@@ -30,17 +30,17 @@ _DATE = re.compile(
     r"\d{4}-\d\d-\d\d(?:[ T].*)?|\d{1,2}[./ -]+(?:\d{1,2}|[^\W\d_]{3,9}\.?)(?:[./ -]+\d{2,4})?"
     r"|[^\W\d_]{3,9}\.?[ -]+\d{2,4}"
 )
-"""A number such as 1.05 that a spreadsheet took for a date."""
+"""A number, such as 1.05, that a spreadsheet turned into a date."""
 _DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
-_NO_NUMBER = "a weight is a number, 0 or above"
+_NO_NUMBER = "a weight must be a number, 0 or above"
 _WHOLE = 10
-"""A median above which weights that are all whole may have lost their decimal marks."""
-_HINT = "write 0 for respondents who are to be left out, or leave weights out"
+"""With a median above this, weights that are all whole may have lost their decimal marks."""
+_HINT = "write 0 for respondents to be left out, or remove weights"
 _HINTS = {_DATED: "set the column to numbers in the file it was made from, and export it again"}
 FAR = 50
-"""A weight is told that is so many times the median, or so small a part of it."""
+"""Weights so many times the median, or so small a part of it, get a caution."""
 _NEARLY = 0.05
-"""A column identifies respondents where no larger a part of them has the value of an earlier one."""
+"""A column identifies respondents if at most this share of its values repeat an earlier one."""
 _ID = re.compile(
     r"(?:(?:resp(?:ondent|ondenten)?|case|person|pers|participant|part|subj(?:ect)?|user|worker|response|record|survey"
     r"|questionnaire|panel|panelist|member|proband(?:en)?|vp|fall|lauf|lfd|unique|uniq)[\W_]*)?"
@@ -52,11 +52,11 @@ _ID_LABEL = re.compile(
     re.IGNORECASE,
 )
 _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height)\b", re.IGNORECASE)
-"""A weight that a scale in a bathroom shows."""
+"""Words that tell body weight from survey weights."""
 
 
 def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float], list[DataError]]:
-    """The weight of each respondent, and an error for every one that is missing, no number, or below 0; NaN there."""
+    """Return the weight of each respondent, NaN if missing, no number or below 0, and an error for each NaN."""
     found: list[float] = []
     wrong: dict[str, list[tuple[Row, str]]] = {}
     for row in rows:
@@ -73,8 +73,8 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
         many = len(cells) > MOST_ALIKE
         for row, text in cells:
             shown = f", got '{cells[0][1]}' and others" if many else f", got '{text}'"
-            told = f"{cause}{shown if cause != _NONE else ''}"
-            errors.append(DataError(told, file=table, line=row.line, field=column, hint=_HINTS.get(cause, _HINT)))
+            message = f"{cause}{shown if cause != _NONE else ''}"
+            errors.append(DataError(message, file=table, line=row.line, field=column, hint=_HINTS.get(cause, _HINT)))
     errors.sort(key=lambda error: error.line or 0)
     return found, errors
 
@@ -82,8 +82,10 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
 def require_answers(
     answers: Mapping[str, Sequence[float | None]], groups: Sequence[str], table: Path, met: str
 ) -> None:
-    """Raise DataError for no respondents, with the values that were `met`, and for a survey, or a group, without any
-    answer; `groups` has that of each respondent."""
+    """Raise DataError, with the values `met` as a hint, if there are no respondents, or no answers in a group.
+
+    `groups` has the group of each respondent.
+    """
     if not groups:
         raise DataError("no respondent is left", file=table, hint=met)
     pairs = (pair for of_id in answers.values() for pair in zip(groups, of_id, strict=True))
@@ -91,15 +93,15 @@ def require_answers(
     for group in dict.fromkeys(groups):
         if answers and group not in answered:
             of_group = f" by respondents of group '{group}'" if group else ""
-            raise DataError(f"holds no answer{of_group}", file=table, hint="look at columns and missing")
+            raise DataError(f"holds no answer{of_group}", file=table, hint="check columns and missing")
 
 
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
-    """Yield cautions about weights that have lost their decimal mark: some, which lie far from the median, or all."""
+    """Yield cautions about weights that lost their decimal mark: all of them, or some that lie far from the median."""
     middle = median(weights) if weights else 0.0
-    told = {"column": column, "middle": middle, "far": FAR}
+    facts = {"column": column, "middle": middle, "far": FAR}
     if middle > _WHOLE and all(weight == int(weight) for weight in weights) and len(set(weights)) > 2:
-        yield CAUTIONS.get("whole-weights", n=len(weights), **told)
+        yield CAUTIONS.get("whole-weights", n=len(weights), **facts)
     pairs = list(zip(rows, weights, strict=True))
     large = [(row, weight) for row, weight in pairs if weight > FAR * middle]
     small = [(row, weight) for row, weight in pairs if weight < middle / FAR]
@@ -108,7 +110,7 @@ def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterat
             lines = (
                 f"{for_one(len(some), _rows_noun(rows))} {_first(f'{row.line:d}: {weight:g}' for row, weight in some)}"
             )
-            yield CAUTIONS.get("far-weights", n=len(some), lines=lines, large=some is large, **told)
+            yield CAUTIONS.get("far-weights", n=len(some), lines=lines, large=some is large, **facts)
 
 
 def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
@@ -123,8 +125,10 @@ def _rows_noun(rows: Sequence[Row]) -> str:
 
 
 def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[str], weights: str) -> Iterator[str]:
-    """A caution about columns that are not `used` and whose name or label is that of a survey weight. `weights`: the
-    column that is used as one; empty for none."""
+    """Yield a caution about columns named or labelled like survey weights that are not `used`.
+
+    `weights` is the column used as weights, empty for none.
+    """
     found = [
         f"{name} ({labels[name]})" if labels.get(name) else name
         for name in header
@@ -136,8 +140,11 @@ def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[st
 
 
 def repeated(rows: Sequence[Row]) -> Iterator[str]:
-    """A caution about rows that are alike in every column, unless one pair of such rows or more would be expected of
-    respondents who answer at random, each column as often as it was answered so."""
+    """Yield a caution about rows that are alike in every column.
+
+    There is none if at least one such pair is expected by chance, each column answered independently as often as it
+    was.
+    """
     lines: dict[tuple[str, ...], list[int]] = {}
     names = list(dict.fromkeys(name for row in rows for name in row.values))
     for row in rows:
@@ -153,10 +160,12 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
 def repeated_ids(
     rows: Sequence[Row], labels: Mapping[str, str], answers: Collection[str], chosen: Collection[str]
 ) -> Iterator[str]:
-    """Cautions about columns that identify respondents, by their name or label and because nearly all of their values
-    stand once, in which some stand twice. Not where the same value always stands with another level of a column that
-    respondents are `chosen` by: countries number their respondents alike. Rows that are alike in every column are told
-    by `repeated`."""
+    """Yield cautions about columns of respondent ids in which some ids occur twice.
+
+    Such a column is recognised by its name or label, and by nearly all values being distinct. An id that recurs only
+    with another level of the `chosen` columns is no repetition: countries number their respondents alike. Rows that are
+    alike in every column are left to `repeated`.
+    """
     names = dict.fromkeys(name for row in rows for name in row.values)
     for name in names:
         if name in answers or name in chosen or not (_ID.fullmatch(name) or _ID_LABEL.search(labels.get(name, ""))):
@@ -176,7 +185,7 @@ def repeated_ids(
 
 
 def _first(texts: Iterable[str]) -> str:
-    """The first of some texts, with an ellipsis where there are more."""
+    """Join the first of some texts, with an ellipsis if there are more."""
     shown = [*islice(texts, _MOST + 1)]
     return ", ".join(shown[:_MOST] + ["…"] * (len(shown) > _MOST))
 
@@ -186,14 +195,14 @@ def _of_one(rows: Sequence[Row], chosen: Collection[str]) -> bool:
 
 
 def lines_of(rows: Sequence[Row]) -> str:
-    """Return the places of some rows: "lines 3 and 8"; the first few of many."""
+    """Return the places of some rows, such as "lines 3 and 8"; of many, the first few."""
     shown = [f"{row.line:d}" for row in rows]
     text = _first(shown) if len(rows) > _MOST else listed(shown)
     return f"{for_one(len(rows), _rows_noun(rows))} {text}"
 
 
 def _by_chance(lines: Mapping[tuple[str, ...], Sequence[int]], n: int) -> float:
-    """How many pairs of n rows would be alike if columns were independent: C(n, 2) · Π Σ share²."""
+    """Return the expected number of alike pairs among n rows of independent columns: C(n, 2) · Π Σ share²."""
     expected = n * (n - 1) / 2
     for cells in zip(*lines, strict=True):
         counts: Counter[str] = Counter()

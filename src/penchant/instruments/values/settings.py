@@ -16,7 +16,7 @@ from penchant.instruments.values.survey import file_of_survey
 from penchant.report.no_difference_text import Scale
 
 DIFFERENCE = "difference of ratings"
-"""Of one group minus another, or of one model minus another."""
+"""The measure of the difference between two groups, or between two models."""
 
 
 class ValuesSettings(Settings):
@@ -31,22 +31,25 @@ class ValuesSettings(Settings):
     data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
     """A set of statements: a bundled name, or a directory with set.yaml."""
     survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
-    """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
-    are named like the statements. Default: none."""
+    """People's answers: a YAML file that describes them, or a table with columns named like the statements.
+    See `penchant schema values`. Default: none.
+    """
     method: Literal["span", "lp"] | None = None
-    """How a stance is scored. `span` masks all its tokens at once and sums their log-probabilities (default for masked
-    models); `lp` takes the log-probability of the whole sentence (default for causal models)."""
+    """The scoring method of a stance: `span` or `lp`.
+    `span` masks all its tokens at once and sums their log-probabilities (default for masked models); `lp` takes the
+    log-probability of the whole sentence (default for causal models).
+    """
     calibration: Literal["origin", "difference"] | None = None
-    """The line fitted to neutral statements. `origin` fits a slope, agree = a·disagree, as in the paper (default for
-    span); `difference` fits an offset, agree = disagree + b (default for lp, whose size is mostly the sentence's
-    length)."""
+    """The line fitted to neutral statements: `origin` or `difference`.
+    `origin` fits a slope, agree = a·disagree, as in the paper (default for span); `difference` fits an offset, agree =
+    disagree + b (default for lp, whose size is mostly the sentence's length).
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether statements that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """Statements with something unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
 
     @property
     def line(self) -> Line:
-        """The calibration of the settled probe. Raises MethodError before it is decided."""
+        """The calibration of the settled probe. Raises MethodError if it is not settled."""
         if self.calibration is None:
             raise MethodError("the calibration depends on the model", hint="settle the probe with one first")
         return self.calibration

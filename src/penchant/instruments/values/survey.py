@@ -38,26 +38,26 @@ from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes
 
 _NAMED = 5
-"""The most statements that an error names."""
+"""Number of statements that an error names."""
 _GROUP = ""
-"""The column of answers that has the group of a respondent."""
+"""The column of answers with the group of a respondent."""
 SURVEY = "survey"
-"""What answers are called that were given in Python."""
+"""The name of answers given in Python."""
 SYNTHETIC = "synthetic"
-"""A column of this name marks synthetic answers, wherever the table goes."""
+"""The name of a column that marks synthetic answers, wherever the table goes."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Survey:
     """Answers on the scale from 1 to 5.
 
-    `answers` has a column named "" (as no statement can be) with the group, "" where there are no groups, and one
-    column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
-    rows passed the filter and have a group, `others` are not. `agreeing` is the answer that is taken for agreeing, and
-    `levels` lists the values of the columns that respondents are chosen by; `chosen` and `people_chosen` say of each
-    group which level of which column it is. `weights` are above 0; None where every respondent counts once. `people`
-    names, for each respondent, one of the groups that a model is held against one by one, "" for none; None where those
-    are the groups of the templates. `elsewhere` says how many of the `kept` are of none of them, by their level.
+    `answers` has one column per statement, null for no answer, and a column named "" (as no statement can be) with the
+    group, "" if there are no groups. `absent` are the statements without a column. Of `read` rows, `kept` pass the
+    filter and have a group; `others` counts the rest. `agreeing` is the answer that counts as agreeing, and `levels`
+    lists the values of the columns that respondents are chosen by; `chosen` and `people_chosen` name the column and
+    level of each group. `weights` are above 0; None without weights. `people` names, for each respondent, one of the
+    groups that a model is compared with one by one, "" for none; None if those are the groups of the templates.
+    `elsewhere` counts the kept respondents in none of them, by their level.
     """
 
     name: str
@@ -86,38 +86,40 @@ class Survey:
 
     @property
     def left_out(self) -> str:
-        """Who is not among the kept, in words."""
+        """The respondents left out, in words."""
         return ", ".join(map(str, self.others))
 
     @property
     def unplaced(self) -> str:
-        """How many of the kept are of none of the groups of people, in words."""
+        """The kept respondents in none of the groups of people, in words."""
         return ", ".join(map(str, self.elsewhere))
 
     def source(self, group: str) -> str:
-        """Return where the answers of a group come from, and how they are weighted, in words."""
+        """Return the source and weighting of a group's answers, in words."""
         return str(self.answered(group))
 
     def answered(self, group: str) -> Note:
-        """Return the note on where the answers of a group come from, and how they are weighted."""
+        """Return the note on the source and weighting of a group's answers."""
         people = {**self.people_chosen, **self.chosen}.get(group)
         file = file_name(self.files[-1]) if self.files else None
         return Note("values.source", file=file, people=people, weights=self.weighted_by or None)
 
     def of(self, group: str) -> pl.DataFrame:
-        """The answers of a group, or of everybody where the survey has no groups."""
+        """Return the answers of a group, or of everybody if the survey has no groups."""
         return self.answers.filter(self._in(group)).drop(_GROUP)
 
     def weights_of(self, group: str) -> NDArray[np.float64] | None:
-        """The weights of a group's respondents, in the order of `of`; None where there are none."""
+        """Return the weights of a group's respondents, in the order of `of`; None without weights."""
         return None if self.weights is None else np.array(self.weights)[self._in(group).to_numpy()]
 
     def _in(self, group: str) -> pl.Series:
         return self.answers[_GROUP].is_in([group, ""])
 
     def sides(self) -> dict[str, NDArray[np.bool_]]:
-        """The groups of people that a model is held against one by one, in the order in which they are named, with the
-        respondents of each; none where the survey knows no groups, or where the one it has is that of a template."""
+        """Return the groups of people that a model is compared with one by one, with masks of their respondents.
+
+        Empty if the survey has no groups, or only that of a template.
+        """
         names = self.answers[_GROUP].to_list() if self.people is None else list(self.people)
         named = self.chosen if self.people is None else self.people_chosen
         known = [name for name in dict.fromkeys([*named, *sorted(set(names))]) if name and name in names]
@@ -127,8 +129,7 @@ class Survey:
 
 
 def file_of_survey(given: Any) -> Path:
-    """The file of a survey given in Python: its table, or the keys of its description with a table under `file`.
-    Raises DataError."""
+    """Return the file of a survey given in Python: a table, or a description with a table. Raises DataError."""
     if isinstance(given, Mapping) and "file" in given:
         return document_of({"name": SURVEY, **given}, {"file": ()}, SURVEY)
     return path_of(given, name=SURVEY)
@@ -136,9 +137,12 @@ def file_of_survey(given: Any) -> Path:
 
 @asked
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
-    """Read the answers to some statements: their ids, or their texts by id, which must then be those that people were
-    shown, where the file has these. `path` is the description of a survey, a table whose columns are named like the
-    statements, or either as a mapping or a frame. Raises DataError with every other bad answer in its notes."""
+    """Read the answers to some statements.
+
+    `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
+    or a frame. `statements` are ids, or texts by id, which must be the texts that people were shown, if the file has
+    these. Raises DataError with every other bad answer in its notes.
+    """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
     if not statements:
@@ -187,13 +191,13 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
 
 
 def _worded(statements: Iterable[str]) -> Mapping[str, str]:
-    """The texts of statements by id, where they are given so; else none."""
+    """Return the texts of statements by id; empty if only ids are given."""
     given = statements if isinstance(statements, Mapping) else {}
     return given if all(isinstance(text, str) for text in given.values()) else {}
 
 
 def _description(place: Path) -> SurveyFile:
-    """The description of a survey, that of a table alone being its name. Raises DataError."""
+    """Return the description of a survey; of a table alone, it is just the file name. Raises DataError."""
     if place.suffix.lower() in (".yaml", ".yml"):
         return read_document(place, SurveyFile, hint="see penchant schema values")
     return SurveyFile(file=place.name)
@@ -203,16 +207,19 @@ def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], 
     changed = [id_ for id_, text in worded.items() if asked.get(id_) not in (None, text)]
     if changed:
         named = ", ".join([*changed[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
-        told = f"{counted(len(changed), 'statements')} had another text when answered: {named}"
+        message = f"{counted(len(changed), 'statements')} had another text when answered: {named}"
         hint = "restore the text, or give the statement another id and ask people anew"
-        yield DataError(told, file=table, hint=hint)
+        yield DataError(message, file=table, hint=hint)
 
 
 def _kept(
     rows: Sequence[Row], reading: Reading, column: str | None, table: Path
 ) -> tuple[list[tuple[Row, str]], tuple[float, ...] | None, list[Row], list[DataError]]:
-    """The rows that pass the filter and have a group, with it; their weights, where a column has some; the rows of the
-    weight 0, which are left out; and an error for every weight that cannot be read. Raises DataError for a footer."""
+    """Return the rows that pass the filter with their groups, their weights, rows of weight 0, and errors in weights.
+
+    Rows without a group or with the weight 0 are left out. Weights are None without a `column`. Raises DataError for a
+    footer.
+    """
     passing = [row for row in rows if reading.passes(row)]
     if (below := footer(passing, table)) is not None:
         raise below
@@ -234,25 +241,28 @@ def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answe
 
 
 def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
-    """Which of the groups under `people` each row is of. Raises DataError for a group without respondents."""
+    """Return the group under `people` of each row, if there are groups. Raises DataError for an empty group."""
     if description.people is None:
         return None
     people = tuple(reading.people(row) for row in rows)
     empty = [name for name in description.people.levels if name not in people]
     if empty:
-        told = f"no respondent belongs to group '{empty[0]}' of people"
-        raise DataError(told, file=place, field="people", hint=reading.values_of(rows))
+        message = f"no respondent belongs to group '{empty[0]}' of people"
+        raise DataError(message, file=place, field="people", hint=reading.values_of(rows))
     return people
 
 
 def _columns(
     description: SurveyFile, place: Path, statements: Sequence[str], header: list[str]
 ) -> tuple[dict[str, str], list[DataError]]:
-    """The column of each statement that has one, and an error for every one that was named and is not there. Raises
-    DataError for another name of a statement or column that is none, and for a column of two statements."""
+    """Return the column of each statement that has one, and an error for every column that is named but missing.
+
+    Raises DataError for an unknown statement, for missing columns of respondents, and for a column of two statements.
+    """
     unknown = [id_ for id_ in description.columns if id_ not in statements]
     if unknown:
-        raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
+        hint = "the keys of columns are ids of statements"
+        raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint=hint)
     table = place.parent / description.file
     left_out = "; a statement that was not asked may be left out of columns"
     chosen = description.chosen()
@@ -277,7 +287,7 @@ def _columns(
         raise DataError("no column is named like a statement", file=table, hint=hint)
     _once(present, place)
     if description.weights in present.values():
-        raise DataError(f"the column '{description.weights}' is that of a statement", where=f"{place}, weights")
+        raise DataError(f"the column '{description.weights}' holds answers to a statement", where=f"{place}, weights")
     return present, errors
 
 
@@ -285,13 +295,13 @@ def _once(present: Mapping[str, str], place: Path) -> None:
     of: dict[str, str] = {}
     for id_, name in present.items():
         if name in of:
-            told = f"the column '{name}' is that of two statements, {of[name]} and {id_}"
-            raise DataError(told, where=f"{place}, columns", hint="name one column for each statement")
+            message = f"the column '{name}' belongs to two statements, {of[name]} and {id_}"
+            raise DataError(message, where=f"{place}, columns", hint="name one column for each statement")
         of[name] = id_
 
 
 def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], header: Sequence[str]) -> list[str]:
-    """One sentence on statements without a column whose ids differ from the name of a column in case or blanks only."""
+    """Return a caution on statements whose ids differ from a column's name in case or blanks only, if any."""
     folded = {name.casefold().strip(): name for name in header if name not in present.values()}
     near = [f"{id_}: {folded[id_.casefold()]}" for id_ in statements if id_ not in present and id_.casefold() in folded]
     return [CAUTIONS.get("another-case", near=near)] if near else []
@@ -300,10 +310,10 @@ def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], he
 def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:
     for group, n in groups.items():
         if isinstance(n, bool) or not isinstance(n, Integral) or int(n) < 1:
-            raise MethodError(f"group '{group}' has a number of respondents, got {n!r}")
+            raise MethodError(f"group '{group}' needs a number of respondents, got {n!r}")
     for id_, entry in statements.items():
         if not isinstance(entry, tuple | list) or len(entry) != 2:
-            raise MethodError(f"statement '{id_}' has its value and whether it is reversed, got {entry!r}")
+            raise MethodError(f"statement '{id_}' needs its value and whether it is reversed, got {entry!r}")
 
 
 @asked

@@ -1,4 +1,4 @@
-"""How the rows of a survey are read: codes and their labels, words, missing answers, groups and filters."""
+"""Reading of the rows of a survey: codes and their labels, words, missing answers, groups and filters."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes
 
 _SHOWN = 8
-"""The values of a column that a message lists."""
+"""Number of values of a column that a message lists."""
 EMPTY = "(empty)"
 _FEW = 0.05
-"""Answers between the points of a scale are told where they are no larger a part of those on its points."""
+"""Answers between the points of a scale get a caution if they are at most this share of those on its points."""
 _SAID = (("disagree", "agree"), ("disagree", None), (None, "agree"))
 _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
-"""What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
+"""The stances of the low and the high end of a scale in the right direction, and in the wrong one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class _Chosen:
 
 
 class Reading:
-    """The reading of the rows of a survey; `refuse` raises what cannot be read."""
+    """A reader of the rows of a survey; `refuse` raises the errors that it meets."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[Row]] = {}
@@ -70,7 +70,7 @@ class Reading:
         return _Chosen(groups.column, codes)
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
-        """The codes that values of a column stand for which are named by code or by label."""
+        """Return the codes of a column that are named by code or by label."""
         codes: set[str] = set()
         labels = self._labels.get(column, {})
         for value in named:
@@ -86,7 +86,7 @@ class Reading:
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: Row) -> str | None:
-        """Return the group of a respondent, "" where there are no groups; None if no group has that level."""
+        """Return the group of a respondent, "" if there are no groups; None if no group has that level."""
         return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
     def people(self, row: Row) -> str:
@@ -94,7 +94,7 @@ class Reading:
         return "" if self._people is None else self._people.codes.get(self._cell(row, self._people.column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
-        """Return an answer on the scale from 1 to 5, None for none."""
+        """Return an answer on the scale from 1 to 5; None for no answer."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
         text = self._cell(row, column)
@@ -121,7 +121,7 @@ class Reading:
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
 
     def _between_points(self) -> Iterator[str]:
-        """A caution about single answers between the points of a scale, where nearly all in their column are whole."""
+        """Yield a caution about a few answers between the points of a scale, in columns of otherwise whole answers."""
         counts: Counter[str] = Counter()
         for (column, _), rows in self._between.items():
             counts[column] += len(rows)
@@ -131,63 +131,62 @@ class Reading:
             yield CAUTIONS.get("between-points", answers=shown)
 
     def _in_another_case(self, word: str) -> set[float | None]:
-        """What an answer stands for that is named in another case: numbers, None for no answer. One where that is
-        unambiguous."""
+        """Return the meanings of an answer that is named in another case: numbers, or None for no answer."""
         folded = word.casefold()
         meant: set[float | None] = {number for word, number in self._numbers.items() if word.casefold() == folded}
         missing = {plain(value).casefold() for value in self._missing_named}
         return meant | ({None} if folded in missing else set())
 
     def _scale(self, column: str) -> tuple[float, float]:
-        """The answers in a column that mean strongly disagree and strongly agree."""
+        """Return the answers in a column that mean strongly disagree and strongly agree."""
         return self._scales.get(column, self._scales[DEFAULT])
 
     def _label(self, column: str, code: str) -> str:
-        """What a code in a column stands for, empty where that is not known."""
+        """Return the label of a code in a column, empty if it is unknown."""
         return self._labels.get(column, {}).get(code, "")
 
     def _end(self, column: str, end: float) -> str:
-        """The label of an end of the scale: in the file, or the word that stands for it under `codes`, which may give
-        labels of the file other numbers."""
+        """Return the label of an end of the scale: that in the file, or the word for it under `codes`.
+
+        The word takes precedence if `codes` gives labels of the file other numbers.
+        """
         word = self._words.get(plain(end), "")
         if word and not self._numbers.keys().isdisjoint(map(plain, self._labels.get(column, {}).values())):
             return word
         return self._label(column, plain(end)) or word
 
     def agreeing(self, columns: Iterable[str]) -> str:
-        """The answer that is taken for agreeing, with its first label in some columns; where they differ in it, that
-        of each of them."""
+        """Return the answer that counts as agreeing, with its label; if columns differ in it, that of each of them."""
         of_end: dict[float, list[str]] = {}
         for column in columns:
             of_end.setdefault(self._scale(column)[1], []).append(column)
-        told = []
+        texts = []
         for end, own in of_end.items():
             label = next(filter(None, (self._end(column, end) for column in own)), "")
-            told.append(_labelled(f"{end:g}", label) + (f" in {_few(own)}" if len(of_end) > 1 else ""))
-        return ", ".join(told)
+            texts.append(_labelled(f"{end:g}", label) + (f" in {_few(own)}" if len(of_end) > 1 else ""))
+        return ", ".join(texts)
 
     def values_of(self, rows: Sequence[Row]) -> str:
-        """The values of the columns that respondents are chosen by, with their labels, in words."""
+        """Return the values of the columns that respondents are chosen by, with their labels, in words."""
         chosen = dict.fromkeys([*self._filter, *(each.column for each in (self._groups, self._people) if each)])
-        told = []
+        texts = []
         for column in chosen:
             values = sorted({self._level(row, column) for row in rows}, key=_in_order)
             shown = [_labelled(value or EMPTY, self._label(column, value)) for value in values]
-            told.append(f"{column} has the values {first_of(shown, _SHOWN)}")
-        return "; ".join(told)
+            texts.append(f"{column} has the values {first_of(shown, _SHOWN)}")
+        return "; ".join(texts)
 
     def left_out(self, rows: Sequence[Row], weightless: int) -> Notes:
-        """How many rows the filter leaves out, how many others are of no group, by their level, and how many more have
-        no weight."""
+        """Return the numbers of rows left out by the filter, for lack of a group (by level), and for lack of weight."""
         passing = [row for row in rows if self.passes(row)]
         lost = len(rows) - len(passing)
-        told = [Note("values.not-passing", have=lost)] if lost else []
+        notes = [Note("values.not-passing", have=lost)] if lost else []
         if self._groups is not None:
-            told += self._counted([row for row in passing if self.group(row) is None], self._groups.column)
-        return *told, *([Note("values.weightless", have=weightless)] if weightless else [])
+            notes += self._counted([row for row in passing if self.group(row) is None], self._groups.column)
+        return *notes, *([Note("values.weightless", have=weightless)] if weightless else [])
 
     def unplaced(self, rows: Sequence[Row]) -> Notes:
-        """How many rows are of none of the groups under `people`, by their level; none where all are."""
+        """Return the numbers of rows in none of the groups under `people`, by their level."""
         if self._people is None:
             return ()
         return self._counted([row for row in rows if not self.people(row)], self._people.column)
@@ -196,18 +195,20 @@ class Reading:
         counts = Counter(self._level(row, column) for row in rows)
         levels = sorted(counts, key=_in_order)
         of_each = {value: _labelled(value, self._label(column, value)) or None for value in levels[:_SHOWN]}
-        told = [Note("values.of-level", have=counts[v], column=column, level=level) for v, level in of_each.items()]
+        notes = [Note("values.of-level", have=counts[v], column=column, level=level) for v, level in of_each.items()]
         more = sum(counts[value] for value in levels[_SHOWN:])
-        return *told, *([Note("values.of-other-levels", have=more)] if more else [])
+        return *notes, *([Note("values.of-other-levels", have=more)] if more else [])
 
     def _level(self, row: Row, column: str) -> str:
-        """The code of a row in a column; that which the file declares to stand for no answer, where it has such."""
+        """Return the code of a row in a column, or the code that the file declares to mean no answer."""
         return self._cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
 
     def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
-        """Raise DataError if there are `others`, if the labels of some columns contradict the scale, or if answers
-        could not be read: for each of them or, where there are more than are listed, for each value of each column,
-        where it stands first. `described` is whether the survey has a description."""
+        """Raise DataError for `others`, for labels that contradict the scale, and for answers that could not be read.
+
+        Every answer has an error of its own or, if there are too many to list, each value of each column has one, where
+        it first occurs. `described` is whether the survey has a description.
+        """
         wrong = list(self._wrong.items())
         beyond, inside = self._beyond(), []
         if beyond is not None:
@@ -232,8 +233,7 @@ class Reading:
         return _is_number(text) and not low <= float(text) <= high
 
     def _beyond(self) -> DataError | None:
-        """One error for all numbers beyond the scale, where one of them stands in several columns: codes of a survey
-        for no answer."""
+        """Return one error for all numbers beyond the scale if one is in several columns, like a code for no answer."""
         found = {answer: rows for answer, rows in self._wrong.items() if self._is_beyond(*answer)}
         columns = list(dict.fromkeys(column for column, _ in found))
         codes = sorted({text for _, text in found}, key=float)
@@ -245,11 +245,11 @@ class Reading:
         first = min(rows[0].line for rows in found.values())
         answers = sum(map(len, found.values()))
         return DataError(
-            f"an answer lies between {low:g} and {high:g}, got {shown} in {len(columns)} columns ({_few(columns)}; "
+            f"expected an answer between {low:g} and {high:g}, got {shown} in {len(columns)} columns ({_few(columns)}; "
             f"{answers} answers)",
             file=self._table,
             line=first,
-            hint=f"where that is no answer, say missing: [{', '.join(codes)}]; or set scale",
+            hint=f"if that is no answer, write missing: [{', '.join(codes)}]; or set scale",
         )
 
     def chosen(self) -> dict[str, str]:
@@ -269,23 +269,24 @@ class Reading:
         return {group: f"{groups.column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
-        """Cautions about a direction of the scale that no label says, levels that are labelled otherwise, and answers
-        between the points of the scale."""
+        """Return cautions about unlabelled directions of the scale, exchanged levels, and answers between points."""
         unsaid: dict[tuple[float, float], list[str]] = {}
         for column in columns:
             if self._stances(column) not in _SAID:
                 unsaid.setdefault(self._scale(column), []).append(column)
-        told = [CAUTIONS.get("direction", columns=_few(of), low=low, high=high) for (low, high), of in unsaid.items()]
+        cautions = [
+            CAUTIONS.get("direction", columns=_few(of), low=low, high=high) for (low, high), of in unsaid.items()
+        ]
         column = self._groups.column if self._groups else ""
         for code, group in self._groups.codes.items() if self._groups else ():
             label = self._label(column, code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
                 level = f"{code} of {column}, which is '{label}'" if label != code else f"'{code}' of {column}"
-                told.append(CAUTIONS.get("exchanged", group=group, level=level))
-        return [*told, *self._between_points()]
+                cautions.append(CAUTIONS.get("exchanged", group=group, level=level))
+        return [*cautions, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
-        """One error if the labels say that the scale is the wrong way round."""
+        """Return an error if the labels say that the scale is the wrong way round; else an empty list."""
         ends = {column: self._stances(column) for column in columns}
         turned = [column for column, stances in ends.items() if stances in _TURNED]
         if not turned:
@@ -293,16 +294,16 @@ class Reading:
         right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
         low, high = self._scale(turned[0])
         end = low if ends[turned[0]][0] == "agree" else high
-        told = f"{end:g} is labelled '{self._end(turned[0], end)}', and the scale takes {high:g} for agreeing"
-        hint = f"say scale: [{high:g}, {low:g}]"
+        message = f"{end:g} is labelled '{self._end(turned[0], end)}', and the scale takes {high:g} for agreeing"
+        hint = f"write scale: [{high:g}, {low:g}]"
         if right or len(self._scales) > 1:
             least, most = self._scales[DEFAULT]
             own = {column: self._scale(column)[::-1] if column in turned else self._scale(column) for column in ends}
             others = [f"{c}: [{a:g}, {b:g}]" for c, (a, b) in own.items() if (a, b) != (least, most)]
-            hint = f"say scale: {{{DEFAULT}: [{least:g}, {most:g}]{''.join(f', {each}' for each in others)}}}"
+            hint = f"write scale: {{{DEFAULT}: [{least:g}, {most:g}]{''.join(f', {each}' for each in others)}}}"
             hint += f": by its labels, {right[0]} takes {self._scale(right[0])[1]:g} for agreeing" if right else ""
         hint += "" if described else " in a survey.yaml that names the file"
-        return [DataError(told, file=self._table, field=turned[0], hint=hint)]
+        return [DataError(message, file=self._table, field=turned[0], hint=hint)]
 
     def _stances(self, column: str) -> tuple[str | None, str | None]:
         low, high = self._scale(column)
@@ -312,17 +313,17 @@ class Reading:
         low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
-        hint = "name what stands for no answer under missing, or set scale"
+        hint = "list what means no answer under missing, or set scale"
         if not _is_number(text):
             words = [f"{json.dumps(word, ensure_ascii=False)}: NUMBER" for word in self._in_words(column)]
             hint = f"give the numbers of answers in words, as codes: {{{', '.join(words)}}}" if words else ""
-            hint = f"{hint or 'leave them empty'}, and name what stands for no answer under missing"
-        told = f"an answer lies between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
+            hint = f"{hint or 'leave them empty'}, and list what means no answer under missing"
+        message = f"expected an answer between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
         if is_no_answer(label or text):
-            hint = "name it under missing"
+            hint = "list it under missing"
             if _is_number(text) and low <= float(text) <= high:
-                told = f"{value} is labelled '{label}'{more}"
-        return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
+                message = f"{value} is labelled '{label}'{more}"
+        return DataError(message, file=self._table, line=rows[0].line, field=column, hint=hint)
 
     def _in_columns(self, text: str, columns: Sequence[str]) -> DataError:
         rows = {column: self._wrong[column, text] for column in columns}
@@ -333,7 +334,7 @@ class Reading:
         return error
 
     def _in_words(self, column: str) -> list[str]:
-        """The answers of a column that are no numbers and have none, as they were met."""
+        """Return the answers of a column in words without a number, in the order met."""
         met = [text for of, text in self._wrong if of == column and not _is_number(text) and not is_no_answer(text)]
         return [text for text in met if text not in self._numbers][:_SHOWN]
 
@@ -353,11 +354,11 @@ def _is_number(text: str) -> bool:
 
 
 def as_number(text: str) -> float:
-    """The number that a text is, NaN for none."""
+    """Return a text as a number, NaN if it is none."""
     number = numeral(text)
     return np.nan if number is None else float(number)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
-    """The place of a value among those of its column: numbers, then words, then the empty one."""
+    """Return the sort key of a value in its column: numbers, then words, then the empty value."""
     return not value, float(value) if _is_number(value) else np.inf, value

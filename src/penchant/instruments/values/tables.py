@@ -62,47 +62,46 @@ from penchant.stats.equivalence import detectable
 from penchant.views.rows import FIRST, At, Line, Source, but
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
 
-# The smallest difference that would have been found
+# The smallest difference that this study could detect
 
 FEWEST = 8
-"""Differences of as many statements tell how large one would be found. Where five did, such a difference was found in
-41 to 87 of 100 cases, by the distribution of ratings."""
+"""With fewer statements, no smallest detectable difference is given: they say too little of how differences vary."""
 FEWEST_OF_DISTANCES = FEW_CLUSTERS
-"""Distances from two groups are cut where a rating lies beyond both: fewer statements tell too little of the spread of
-their differences. Where five are said to find a difference, they do so in a quarter of cases, and twelve in 83 of 100
-or more."""
+"""The limit for differences of distances, which are cut off where a rating lies beyond both groups."""
 TOO_FEW = "too few"
 
 
 def findable_between(line: Line) -> Number | str:
-    """Return the smallest difference between groups or wordings that would have been found, where none was."""
+    """Return the smallest difference between groups or wordings that this study could detect, if it found none."""
     return _findable(line, line["high"] - line["low"], HIGH - LOW, line["n"] - 1)
 
 
 def findable_apart(line: Line) -> Number | str:
-    """Return the smallest difference of distances from two groups of people; none is larger than they are apart."""
+    """Return the smallest detectable difference of distances from two groups, at most the groups' distance."""
     apart = line.at(measure=APART, variant=EVERYTHING, group=EVERYTHING)
     largest = HIGH - LOW if apart is None else apart["value"]
     return _findable(line, line["high"] - line["low"], largest, max(1, line["n"] - 1), FEWEST_OF_DISTANCES)
 
 
 def beside_findable(line: Line) -> Number | str:
-    """Return the smallest difference from the respondents' mean."""
+    """Return the smallest detectable difference from the respondents' mean."""
     people = line.at(measure=SURVEY_MEAN, variant=EVERYTHING)
     if people is None:
         return Number()
     df = min(line["n"], people["n"]) - 1
     width = line["high"] - line["low"]
-    if line["p"] < 1 and line["value"]:  # ends that were cut say nothing of the error, which is value/t
+    if line["p"] < 1 and line["value"]:  # clipped ends do not show the error, which is value/t
         half = float(scipy.stats.t.ppf((1 + line["level"]) / 2, df))
         width = 2 * half * abs(line["value"]) / float(scipy.stats.t.isf(line["p"] / 2, df))
     return _findable(line, width, max(people["value"] - LOW, HIGH - people["value"]), df)
 
 
 def _findable(line: Line, width: float, largest: float, df: int, fewest: int = FEWEST) -> Number | str:
-    """Return the smallest difference that would have been found, where none was: with an interval so wide and its
-    degrees of freedom, if it is not larger than the largest that can be. `TOO_FEW` where fewer than `fewest` statements
-    tell too little of how differences vary."""
+    """Return the smallest difference that this study could detect, if it found none.
+
+    `width` and `df` are those of the interval. `NEVER` if the difference would exceed `largest`, `TOO_FEW` for fewer
+    than `fewest` statements.
+    """
     if not deciding(line.row) > TOLD:
         return Number()
     size = detectable(0, width, line["level"], alpha=TOLD / max(1, line["tests"]), df=df)
@@ -114,21 +113,21 @@ def _findable(line: Line, width: float, largest: float, df: int, fewest: int = F
 # Rows and columns
 
 _PEOPLE: dict[str, Any] = {"variant": EVERYTHING, "item": ""}
-"""The levels of estimates of people in a group and value, beside any wording."""
+"""The levels of estimates of people in a group and value, which have no wording."""
 
 
 def main_wording(found: Sequence[Source]) -> list[Source]:
-    """Return the rows of the first wording, and those of none."""
+    """Return the rows of the first wording, and those without a wording."""
     return [_ordered(source, lambda main: pl.col("variant").is_in([main, EVERYTHING])) for source in found]
 
 
 def _others(found: Sequence[Source]) -> list[Source]:
-    """Return the rows of other wordings than the first, and those of none."""
+    """Return the rows of all wordings but the first, and those without a wording."""
     return [_ordered(source, lambda main: pl.col("variant") != main) for source in found]
 
 
 def _ordered(source: Source, chosen: Callable[[str], pl.Expr]) -> Source:
-    """Return some rows, one wording after the other and those of one value together, of all values last."""
+    """Return some rows ordered by wording and value, all values together last."""
     assert source.result is not None
     frame = source.frame.filter(chosen(source.result.items["variant"][0]))
     variant, value = (pl.col("_row").min().over(name) for name in ("variant", "dimension"))
@@ -138,7 +137,7 @@ def _ordered(source: Source, chosen: Callable[[str], pl.Expr]) -> Source:
 
 
 def _first(found: Sequence[Source]) -> list[Source]:
-    """Return the first source: people are the same for all models."""
+    """Return the first source only: people are the same for all models."""
     return main_wording(found[:1])
 
 
@@ -146,11 +145,11 @@ _VALUE, _GROUP, _WORDING = level("dimension", "value"), level("group"), level("v
 _STATEMENTS = count("statements")
 _HOLM = Column("holm", lambda line: P(line["p_holm"]))
 _HOLM_OF_VALUES = Column("holm", lambda line: "" if line["dimension"] == EVERYTHING else P(line["p_holm"]))
-"""The adjusted p of a value; a test over all values is in no family."""
+"""The adjusted p-value of a value; a test over all values belongs to no family."""
 
 
 def _spread(line: Line) -> Cell:
-    """Return a spread, with an arrow where it is told apart from that by chance: up where it is larger."""
+    """Return a spread, with an arrow if it differs from that by chance: up if it is larger."""
     chance = line.at(measure=CHANCE)
     apart = line["p_holm"] <= DECIDES and chance is not None
     star = "" if not apart or chance is None else " ↑" if line["value"] > chance["value"] else " ↓"
@@ -163,7 +162,7 @@ def _alone(key: str, form: str = ".2f", **levels: object) -> Column:
 
 
 def _sum(measure: str, **levels: object) -> Column:
-    """Return a mean rating: a difference from people, and their mean."""
+    """Return a column of mean ratings: a difference from people plus their mean."""
 
     def cell(line: Line) -> Cell:
         people = line.at(measure=measure, **levels)
@@ -199,7 +198,7 @@ _OF_GROUP: dict[str, Any] = {"variant": EVERYTHING, "group": EVERYTHING}
 
 
 def _of_side(key: str, side: int, cell: Callable[[Line], Cell], none: Cell = "", **levels: object) -> Column:
-    """Return a column of the first or second of the two groups of people that a row is about."""
+    """Return a column for the first or second of the two groups of people in a row."""
 
     def of_group(line: Line) -> Cell:
         own = line.at(item=_pairs(line.source)[line["item"]][side], **levels)
@@ -209,7 +208,7 @@ def _of_side(key: str, side: int, cell: Callable[[Line], Cell], none: Cell = "",
 
 
 def _sizes(side: int) -> list[Column]:
-    """Return how many respondents a group of people has, and what they are worth where they are weighted."""
+    """Return the columns of a group's number of respondents and, with weights, its effective number."""
     at: dict[str, Any] = {"measure": GROUP_SIZE, "dimension": EVERYTHING, **_OF_GROUP}
 
     def worth(line: Line) -> Cell:
@@ -219,7 +218,7 @@ def _sizes(side: int) -> list[Column]:
 
 
 def is_weighted(source: Source) -> bool:
-    """Return whether respondents count with weights."""
+    """Return whether respondents have weights."""
     return bool((source.frame["measure"] == EFFECTIVE).any())
 
 
@@ -280,7 +279,7 @@ _SHOWN: dict[str, Any] = {
     "calibration": {"at": At(measure=(SLOPE, OFFSET)), "columns": _CALIBRATED, "by_model": True},
     "robustness": {"at": At(measure=_is_robustness), "columns": _ROBUST, "by_model": True},
 }
-"""The tables of one wording; of all others there is a second one each."""
+"""The tables of the main wording; each has a second one for all other wordings."""
 
 
 def _by_wording(name: str) -> TableSpec:

@@ -1,4 +1,4 @@
-"""What a report shows of value statements; the words are in `text.yaml`."""
+"""Report views of value statements; the words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ _SIZE = 240
 
 
 def calibration(results: Sequence[Result], text: Text) -> Any:
-    """Return agreeing against disagreeing with the calibration and the identity: a row of panels per model, a panel per
-    group."""
+    """Return charts of agreeing against disagreeing, with calibration and identity, by model and group."""
     rows = []
     for model, result in zip(models(results), results, strict=True):
         items = result.items.filter(pl.col("variant") == result.items["variant"][0])
@@ -95,7 +94,7 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
 
 
 def ratings(results: Sequence[Result], text: Text) -> Any:
-    """Return a panel per group: values in rows, models side by side, the survey's quantiles behind them."""
+    """Return a chart with a panel per group: values in rows, models side by side, the survey's quantiles behind."""
     items = every_item(results)
     values = items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
     groups = items["group"].unique(maintain_order=True).to_list()
@@ -166,7 +165,7 @@ def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
 
 
 def representative(results: Sequence[Result], text: Text) -> Any:
-    """Return a cell for each value, model and group; None where there is no survey."""
+    """Return a chart with a cell for each value, model and group; None without a survey."""
     rows = [
         {"value": line["dimension"], "column": f"{source.model}, {line['group']}", "r": line["value"]}
         for source in sources(results)
@@ -200,7 +199,7 @@ def representative(results: Sequence[Result], text: Text) -> Any:
 
 
 def _by_group(found: Sequence[Source]) -> list[Source]:
-    """Return the distances from groups of people with the place of each: the model and the group of the templates."""
+    """Return the distances from groups of people, labelled by model and group of the templates."""
     own = [replace(each, frame=each.frame.filter(measure=DISTANCE)) for each in main_wording(found)]
     whole = pl.col("dimension") != EVERYTHING
     return [
@@ -229,14 +228,14 @@ def _residuals(results: Sequence[Result]) -> list[Panel]:
 
 
 def _neutral_last(result: Result) -> pl.DataFrame:
-    """Return the items in the terms of readers, the study's own statements before neutral ones."""
+    """Return the items in readers' terms, the study's own statements before neutral ones."""
     items = result.items.sort(pl.col("kind") == "calibration", maintain_order=True)
     named = items.with_columns(pl.col("kind").replace("calibration", "neutral"), pl.col("value").replace("", "–"))
     return named.with_columns(wording="variant")
 
 
 def _whole(results: Sequence[Result]) -> bool:
-    """Return whether whole sentences are scored, whose tokens stand beside each other."""
+    """Return whether whole sentences are scored, whose tokens are shown side by side."""
     return any(result.signature["method"] == "lp" for result in results)
 
 
