@@ -46,12 +46,12 @@ _PARAMETERS: Mapping[str, str] = {
     "--on ": "on=",
     "-o,": "out,",
 }
-"""Options that messages name, and the parameters of these functions."""
+"""Command-line options in messages, and the Python parameters that replace them."""
 _OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
 
 
-def _told(function: Callable[P, R]) -> Callable[P, R]:
-    """Have a function raise errors of penchant alone, which name parameters where the command line has options."""
+def _in_python_terms(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise PenchantErrors only, which name parameters in place of command-line options."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -68,7 +68,7 @@ def _told(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @asked
-@_told
+@_in_python_terms
 def run(
     study: str | Path | Mapping[str, Any],
     out: str | Path,
@@ -87,22 +87,22 @@ def run(
 ) -> Outcome:
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
-    `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
-    `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with other
-    models, and `rerun` also measures again what has changed since; `limit` makes it a pilot of so many items a probe;
-    `cache` is the file that keeps answers, "none" for none (default: that of the command, `$PENCHANT_CACHE` or one in
-    the user's cache directory). With `on` Ray does it: "ray" (here), "auto" or an address; by so many `workers`
-    (default: as many as fit), each with `cpus` and `gpus`. How far it is shows on standard error, on a terminal as
-    bars, elsewhere as a line now and then, unless `progress` is False; notes on what must be known show in any case.
+    `study` is a study file, or its content as a mapping. `models`, where given, replace those of the study; `data` are
+    directories to search first for data files; `resume` goes on with the results in `out`, also with other models;
+    `rerun` also measures again what changed since; `limit` makes it a pilot of that many items per probe; `cache` is
+    the file that keeps answers, "none" for none (default: that of the command, `$PENCHANT_CACHE` or one in the user's
+    cache directory). With `on`, models run on a Ray cluster: "ray" (this machine), "auto" or an address; with `workers`
+    workers (default: as many as fit), each with `cpus` and `gpus`. Progress is shown on standard error, on a terminal
+    as bars, elsewhere as a line now and then, unless `progress` is False; notes are always shown.
 
-    Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
+    Raises StudyError, DataError, ModelError or MethodError, where possible before anything is measured.
     """
     places = [Path(place) for place in _names(() if data is None else data, "data")]
     chosen = _chosen(models)
     if isinstance(study, Mapping):
-        asked_for, probes = _of_mapping(study, chosen, limit)
+        plan, probes = _of_mapping(study, chosen, limit)
     else:
-        asked_for, probes = read_study(study, models=chosen, limit=limit)
+        plan, probes = read_study(study, models=chosen, limit=limit)
         places.append(Path(study).parent)
     with _shown(progress) as (doing, bar):
         how = Run.of_study(
@@ -115,8 +115,8 @@ def run(
             warn=lambda text: say(f"note: {text}"),
             bars=bar,
         )
-        with _interrupted_told():
-            outcome = run_study(asked_for, probes, out, how)
+        with _note_to_resume():
+            outcome = run_study(plan, probes, out, how)
     _write_report(outcome, out, Path(out) / "report.html")
     return outcome
 
@@ -124,12 +124,12 @@ def run(
 def _chosen(models: Sequence[str] | None) -> list[str] | None:
     chosen = None if models is None else [str(name) for name in _names(models, "models")]
     if chosen == []:
-        raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
+        raise MethodError("no model is named", where="run(), models", hint="leave models out to use those of the study")
     return chosen
 
 
 @contextmanager
-def _interrupted_told() -> Iterator[None]:
+def _note_to_resume() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
@@ -158,7 +158,7 @@ def _names(given: Any, where: str) -> list[str | Path]:
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str | Path):
             raise MethodError(
-                f"{kind(name)} is no name", where=f"run(), {where}", hint="give a name or a list of names"
+                f"{kind(name)} is not a name", where=f"run(), {where}", hint="give a name or a list of names"
             )
     return list(names)
 
@@ -169,11 +169,11 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None, limit: int |
         try:
             file.write_text(dumped(as_yaml(study)), "utf-8")
         except RecursionError:
-            raise StudyError("holds what it is part of", where="study", hint="give keys, lists and values") from None
+            raise StudyError("contains itself", where="study", hint="give keys, lists and values") from None
         except yaml.YAMLError as error:
-            told = f"{kind(error.args[-1])} has no place in a study, which names models and files"
-            hint = "a probe of its own takes tables, as in penchant.MinimalPairs(TABLE).run(MODEL)"
-            raise StudyError(told, where="study", hint=hint) from None
+            message = f"{kind(error.args[-1])} cannot be part of a study, which names models and files"
+            hint = "to pass a table, run the probe itself: penchant.MinimalPairs(TABLE).run(MODEL)"
+            raise StudyError(message, where="study", hint=hint) from None
         try:
             return read_study(file, models=models, limit=limit)
         except StudyError as error:
@@ -182,15 +182,14 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None, limit: int |
 
 
 @asked
-@_told
+@_in_python_terms
 def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
-    """Write the report of a result directory, or of the differences between two, as one page; return its path, which is
-    `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of a study, or
-    one that `Result.save` wrote.
+    """Write the report of a result directory, or of the differences between two, as one page; return its path.
 
-    Raises StudyError or OutputError.
+    The page is `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of
+    a study, or one that `Result.save` wrote. Raises StudyError or OutputError.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)
@@ -198,7 +197,7 @@ def report(
 
 
 @asked
-@_told
+@_in_python_terms
 def export(
     directory: str | Path,
     to: str,
@@ -210,10 +209,10 @@ def export(
 ) -> list[Path]:
     """Write the tables of a result directory as "latex" or "csv", or its "figures" as SVG and PNG; return the paths.
 
-    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps the rows of these
-    scores or measures only, in the tables that have them, and `columns` these columns, in this order, after those that
-    tell the rows apart: both are names as the tables have them, in a list or separated by commas. Raises MethodError
-    for another form and for a name that no table has, StudyError or OutputError.
+    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps only the rows of
+    these scores or measures, in the tables that have them, and `columns` only these columns, in this order, after the
+    columns that identify a row: both are names as the tables have them, in a list or separated by commas. Raises
+    MethodError for another form or a name that no table has, StudyError or OutputError.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out
@@ -238,21 +237,22 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 
 
 @asked
-@_told
+@_in_python_terms
 def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
-    """Compare what a finds with what b finds on the same items, a − b, with intervals and tests; one row an estimate.
+    """Return the differences between two results on the same items, a − b, with intervals and tests.
 
-    Both are results of one instrument, or directories, of studies or of what `Result.save` wrote; where both are, the
-    column `probe` names the probes. How is each instrument's own matter. The columns `detectable` (the smallest
-    difference that would have been found four times of five, at the first step of Holm's correction where there is one;
-    infinite where not even the largest that there can be would), `bound`, `low_bound` and `high_bound` (an interval of
-    the level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference" means.
-    Raises StudyError when the two cannot be compared, naming the part of the signature that differs.
+    Each row is an estimate. Both are results of one instrument, or directories of studies or of results saved with
+    `Result.save`; of two directories the column `probe` names the probes. Each instrument has its own comparison. The
+    columns `detectable` (the smallest difference that the study could detect four times out of five, at the first step
+    of Holm's correction where there is one; infinite if even the largest possible difference is too small), `bound`,
+    `low_bound` and `high_bound` (the interval that decides two one-sided tests; NaN unless the study names a bound) say
+    what "no difference" means. Raises StudyError when the two cannot be compared, naming the part of the signature that
+    differs.
     """
     for given in (a, b):
         if not isinstance(given, AnyResult | str | Path):
             raise StudyError(
-                f"{kind(given)} is no result",
+                f"{kind(given)} is not a result",
                 where="compare()",
                 hint="give two results, such as FOUND.results[PROBE, MODEL], or two result directories",
             )
