@@ -186,7 +186,9 @@ def _texts(prepared: Mapping[str, PreparedRecord], now: Now, folder: Path) -> It
     for name, record in prepared.items():
         if record.version != __version__:
             yield Change(
-                f"the penchant version that makes {name} changed from {record.version} to {__version__}", now.drawn, now.drawn
+                f"the penchant version that makes {name} changed from {record.version} to {__version__}",
+                now.drawn,
+                now.drawn,
             )
         if wrong := changed_text([text.model_dump() for text in record.texts], now.texts):
             yield Change(f"{wrong}, from which {name} was made, changed", now.drawn, now.drawn)
