@@ -342,7 +342,7 @@ def test_columns_of_one_name_and_groups_are_no_table(lm: Any) -> None:
 
 def test_what_a_reader_gives_is_not_read_again() -> None:
     for data in (pc.read_pairs(PAIRS), pc.read_stimuli(LISTS), 3, pc.load):
-        with pytest.raises(pc.DataError, match=r"^MinimalPairs, data: an? .* is no file and no table — [^\n]+$"):
+        with pytest.raises(pc.DataError, match=r"^MinimalPairs, data: an? .* is neither a file nor a table — [^\n]+$"):
             pc.MinimalPairs(data)
     with pytest.raises(pc.DataError, match=r"give the file or the table that was read, .*columns="):
         pc.MinimalPairs(pc.read_pairs(PAIRS))

@@ -10,13 +10,13 @@ from penchant.report import notebook
 
 
 class Sections:
-    """Show a result as the section that its instrument has in a report."""
+    """The presentation of a result as the section that its instrument has in a report."""
 
     def charts(self, result: Result) -> dict[str, Any]:
-        """The charts of its section by name, each an Altair chart."""
+        """Return the charts of the section by name, each an Altair chart."""
         return notebook.Charts(instrument(result.signature["probe"]).section.figures([result]))
 
     def html(self, result: Result) -> str:
-        """Its section: tables, charts and the first items."""
+        """Return the section as HTML: tables, charts and the first items."""
         (alone,) = placed({(result.signature["probe"], result.signature["model"]): result}, {})
         return notebook.html(alone)

@@ -1,4 +1,4 @@
-"""How a probe or a study is run."""
+"""Options for running a probe or a study."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from penchant.engine.base_scorer import require_batch
 from penchant.engine.engine import Counts
 
 Progress: TypeAlias = Callable[[float, float], None]
-"""Called with what is done since the last call, and with how much there is."""
+"""A callable given the work done since the last call, and the total."""
 
 
 @dataclass(slots=True, init=False, repr=False)
 class Run:
-    """How a probe, or a study (`of_study`), is run; nothing here changes a number.
+    """Options for running a probe, or a study (`of_study`); none of them changes a number.
 
     `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
-    items finished since the last call, number of items), `base` the directories in which relative data paths are looked
-    up. `warn` is called with what a user must be told. `backend` runs the batches, by default in this process. `counts`
-    is filled with what the run took.
+    items finished since the last call, number of items), `base` the directories in which relative data paths are
+    searched for. `warn` is called with warnings for the user. `backend` runs the batches, by default in this process.
+    `counts` is filled with the work done.
     """
 
     cache: Path | None
@@ -51,14 +51,14 @@ class Run:
         warn: Callable[[str], None] | None = None,
         backend: Backend | None = None,
     ) -> None:
-        """Raises MethodError for what a run cannot have."""
+        """Set the options of a probe. Raises MethodError for invalid ones."""
         require_batch(batch_tokens, "Run()")
         self.cache = None if cache is None else Path(cache)
         self.batch_tokens, self.base, self.backend, self.counts = batch_tokens, base, backend, Counts()
-        self.progress = progress or _untold
-        self.warn = warn or _unsaid
+        self.progress = progress or _ignore_progress
+        self.warn = warn or _ignore_text
         self.resume = self.rerun = self.rehash = False
-        self.place, self.say, self.bars = None, _unsaid, _no_bars
+        self.place, self.say, self.bars = None, _ignore_text, _no_bars
 
     @classmethod
     def of_study(
@@ -75,17 +75,20 @@ class Run:
         warn: Callable[[str], None] | None = None,
         bars: Callable[[str], Progress] | None = None,
     ) -> Run:
-        """Return how a study is run. `resume` goes on with what is in the directory; `rerun` also measures again what
-        has changed since. `rehash` reads the files of models to hash them, even if the cache remembers their hashes.
-        `place` is a cluster that does the work; by default it is done in this process. `say` is called with what is
-        being done, and `bars` gives the progress of a piece of work by its label."""
+        """Return the options of a study.
+
+        `resume` goes on with what is in the directory; `rerun` also measures again what changed since. `rehash` reads
+        the files of models to hash them, even if the cache remembers their hashes. `place` is a cluster that does the
+        work, by default this process. `say` is called with the step that begins, and `bars` returns the progress of a
+        piece of work by its label.
+        """
         run = cls(cache, batch_tokens, base=base, warn=warn)
         run.resume, run.rerun, run.rehash, run.place = resume, rerun, rehash, place
-        run.say, run.bars = say or _unsaid, bars or _no_bars
+        run.say, run.bars = say or _ignore_text, bars or _no_bars
         return run
 
     def of_probe(self, label: str) -> Run:
-        """Return how one probe of the study is run with one model."""
+        """Return the options for one probe of the study with one model."""
         return Run(self.cache, self.batch_tokens, self.bars(label), self.base, self.warn)
 
     def __repr__(self) -> str:
@@ -93,14 +96,14 @@ class Run:
         return f"Run({', '.join(f'{name}={value!r}' for name, value in given.items() if value is not None)})"
 
 
-def _untold(done: float, total: float) -> None:
-    """No progress."""
+def _ignore_progress(done: float, total: float) -> None:
+    """Ignore progress."""
 
 
-def _unsaid(text: str) -> None:
-    """No warning."""
+def _ignore_text(text: str) -> None:
+    """Ignore a message."""
 
 
 def _no_bars(label: str) -> Progress:
-    """No progress of any piece of work."""
-    return _untold
+    """Return a progress callable that does nothing."""
+    return _ignore_progress
