@@ -64,9 +64,9 @@ class ScoredComparison(Generic[S]):
     """The differences of two results over the same items, by every score that both have.
 
     If they share no score, the first of each is compared. `estimates` makes the differences of one score, whose name
-    goes into the column `score`; its last argument is true if different methods scored the two, so that only numbers
-    without a unit can be compared, as a note says. Holm's adjustment is within each `family`. Signatures may differ in
-    `SCORING` and the `free` keys, besides model and dtype.
+    goes into the column called `score`; its last argument is true if different methods scored the two, so that only
+    numbers without a unit can be compared, as a note says. Holm's adjustment is within each `family`. Signatures may
+    differ in `SCORING` and the `free` keys, besides model and dtype.
     """
 
     settings: type[S]

@@ -33,7 +33,7 @@ class Called(ModelMetaclass):
     look for it in pydantic's own metaclass. Fields with `kw_only=False` may be given without their names.
     """
 
-    if not TYPE_CHECKING:  # pyright takes what a metaclass calls for the whole signature
+    if not TYPE_CHECKING:  # pyright takes the __call__ of a metaclass for the whole signature
 
         def __call__(self, *given: Any, **fields: Any) -> Any:
             """Make a probe. Raises MethodError or DataError for a call that cannot be made."""

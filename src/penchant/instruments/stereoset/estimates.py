@@ -43,7 +43,7 @@ NOUN = "target terms"
 EVEN = 50.0
 """The SS of a model without a preference."""
 MOVES = 0.05
-"""The largest p-value, adjusted over parts and scores, at which SS is said to move with length."""
+"""The largest p-value, adjusted over parts and scores, at which SS counts as changing with length."""
 
 
 @dataclass(frozen=True, slots=True)
