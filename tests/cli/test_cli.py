@@ -165,7 +165,7 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
     assert (first, second) == (f"{model} (method:pll)", f"{model} (method:pll-word-l2r)")
     table, _ = succeeded(penchant("compare", "pll", "pll-word-l2r"))
     assert "Bert (method:pll) − Bert (method:pll-word-l2r)" in table
-    refused(penchant("compare", "pll", "pll"), "both are of one model, asked the same")
+    refused(penchant("compare", "pll", "pll"), "both are of one model with the same settings")
 
 
 @pytest.mark.whole

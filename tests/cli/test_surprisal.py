@@ -56,7 +56,7 @@ def test_a_beginning_token_of_chats_is_told(penchant: Program, zoo: Zoo, tmp_pat
         code, _, err = penchant("surprisal", "-m", model, TEXTS[0])
         assert code == 0 and ("surprisals of first words are those after" in " ".join(err.split())) == told
         out, _ = succeeded(penchant("check", "-m", model, "--format", "jsonl"))
-        assert ("of a chat model: surprisals of first words are those after it" in out) == told
+        assert ("of a chat model: first words are scored after it" in out) == told
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             pc.surprisal(str(model), TEXTS[0])

@@ -132,7 +132,7 @@ def test_a_text_that_changed_is_noticed_before_anything_is_made_of_it(penchant: 
     assert penchant("run", path, "-o", out)[0] == 0
     before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
     planted(tmp_path / "text.txt", lines=320)
-    refused(penchant("run", path, "-o", out, "--resume"), "text.txt, of which", "changed", "--rerun")
+    refused(penchant("run", path, "-o", out, "--resume"), "text.txt, from which", "changed", "--rerun")
     assert before == {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
     first = read_manifest(out / "manifest.json")
     code, _, err = penchant("run", path, "-o", out, "--rerun")

@@ -1,5 +1,8 @@
-"""What holds of every instrument: its template runs, its settings come back from a result, and its report names the
-intervals and tests that were computed and no others."""
+"""Properties of every instrument.
+
+Its template runs, its settings come back from a result, and its report names the intervals and tests that were computed
+and no others.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ SECOND = {"weat": ["vectors.txt"], "vector-bias": ["first.txt", "second.txt"]}
 
 @dataclass(frozen=True)
 class Made:
-    """What came of the study that `penchant init` writes: its section, as the report is given it."""
+    """The section of the study that `penchant init` writes, as the report is given it."""
 
     folder: Path
     section: Placed
@@ -79,7 +82,7 @@ def run_template(name: str, folder: Path, cache: Path) -> Made:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the models of all studies here answered: most are asked the same twice."""
+    """The cached answers of the models of all studies here, most of which are run twice."""
     return tmp_path_factory.mktemp("answers") / "cache.sqlite"
 
 
@@ -117,7 +120,7 @@ def test_what_init_writes_runs_as_it_is(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_headline_has_a_row_for_each_model_and_level(name: str, made: Callable[[str], Made]) -> None:
     section, headline = made(name).section, instruments()[name].headline
-    found = [(result.summary, result.headline) for result in section.results]
+    found = [(each.summary, headline.table(each.summary, each.signature["model"])) for each in section.results]
     if section.comparison is not None:
         found.append((section.comparison, headline.table(section.comparison)))
     for whole, table in found:
@@ -213,7 +216,7 @@ def without(result: AnyResult, lost: int) -> pc.Result:
 
 
 def cells(table: ItemTable, shared: Iterable[str], model: str) -> dict[tuple[object, ...], list[str]]:
-    """What a table says of one model, columns, tokens and remark, by the columns about all models that are `shared`."""
+    """The columns, tokens and remark of one model in a table, by the columns about all models that are `shared`."""
     told = [column.values for column in table.columns if not column.model and column.title in shared]
     own = [column.values for column in table.columns if column.model == model]
     own += [part for s in table.strips if s.model == model for part in (s.tokens, s.values, s.note)]

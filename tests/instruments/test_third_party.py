@@ -45,7 +45,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the guide's package is installed, beside several broken ones."""
+    """The folder in which the guide's package is installed, beside several broken ones."""
     home = tmp_path_factory.mktemp("packages")
     install(write(home / "variants", dict(FILES)), home / "site")
     metadata = "Metadata-Version: 2.1\nName: broken\nVersion: 1\n"
@@ -113,7 +113,7 @@ def mistaken(name: str, home: Path) -> dict[str, str]:
 
 
 LEFT_OUT = {
-    "cloze": "an instrument of that name is there already",
+    "cloze": "another instrument has that name",
     "misnamed": "its probe is not called 'misnamed'",
     "missing": "ModuleNotFoundError: No module named 'broken_nowhere'",
     "raises": "RuntimeError: nothing works",

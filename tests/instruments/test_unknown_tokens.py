@@ -47,7 +47,7 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
 
 
 def brute(folder: Path, text: str) -> bool:
-    """Whether the tokenizer, asked by itself, writes its unknown token."""
+    """True if the tokenizer writes its unknown token for the text."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     return tokenizer.unk_token_id in tokenizer(text, add_special_tokens=False)["input_ids"]
 

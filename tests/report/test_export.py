@@ -218,7 +218,7 @@ def percent(share: float) -> float:
 
 
 def same(text: str, value: object) -> bool:
-    """Whether a field says a value, to the last digit; what is not a number is an empty field."""
+    """True if a field gives a value to the last digit; a value that is not a number is an empty field."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return text == ""
     if isinstance(value, list):
@@ -397,7 +397,7 @@ def understood(tex: str) -> str:
 
 
 def printed(text: str) -> str:
-    """What is to be printed of a text: white space as a space, a control character as its code."""
+    """Return a text as it is to be printed: white space as a space, a control character as its code."""
     chars = ("\u00a0" if c == "\u00a0" else " " if c.isspace() else c for c in text)
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in ("Cc", "Cs") else c for c in chars)
 

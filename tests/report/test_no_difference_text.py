@@ -1,4 +1,4 @@
-"""Where two models were compared and no difference was found, tables say what that means."""
+"""Tables say what it means if two models were compared and no difference was found."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def test_a_bound_that_is_too_narrow_is_not_shown(run: Callable[[str], str]) -> N
 @pytest.mark.parametrize(
     ("probe", "bound", "told"),
     [
-        ("minimal-pairs", 10, "10 is no bound: no accuracy difference is larger than 1 — give a share of pairs"),
-        ("fair-pairs", 1, "1 is no bound: no accuracy difference is larger than 1 — give a share of pairs"),
-        ("cloze", 1.5, "1.5 is no bound: no difference of mean δ is larger than 1 — give it in units of β"),
-        ("values", 5, "5 is no bound: no difference of ratings is larger than 4 — give points of the scale"),
+        ("minimal-pairs", 10, "10 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
+        ("fair-pairs", 1, "1 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
+        ("cloze", 1.5, "1.5 is too large for a bound: no difference of mean δ is larger than 1 — it holds for β"),
+        ("values", 5, "5 is too large for a bound: no difference of ratings is larger than 4 — give points"),
     ],
 )
 def test_a_bound_that_no_difference_can_reach_is_refused(
@@ -86,7 +86,7 @@ def test_a_bound_that_no_difference_can_reach_is_refused(
     refused(penchant("run", "s.yaml", "-o", "out"), "s.yaml, line 4", f"{probe}.equivalence: {told}")
     name, fields = {"fair-pairs": ("FairPairs", {"original": "a", "fair": "b"})}.get(probe, ("", {"data": "d"}))
     call = getattr(pc, name or {"minimal-pairs": "MinimalPairs", "cloze": "Cloze", "values": "Values"}[probe])
-    with pytest.raises(MethodError, match=f"equivalence: {bound} is no bound"):
+    with pytest.raises(MethodError, match=f"equivalence: {bound} is too large for a bound"):
         call(**fields, equivalence=bound)
     assert call(**fields, equivalence=0.9).equivalence == 0.9
 

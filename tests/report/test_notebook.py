@@ -63,7 +63,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[A
 
 
 def data(outputs: list[Any]) -> Any:
-    """What a cell shows, which is one thing."""
+    """Return the single output that a cell shows."""
     (output,) = outputs
     assert output.output_type == "execute_result", output
     return output.data

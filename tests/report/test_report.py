@@ -584,8 +584,10 @@ SMALL = """[...document.querySelectorAll(".chart svg")].filter((svg) =>
 
 
 def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> None:
-    """What was asked and found and what it must be read with, then the main figure and the tables; how it was made at
-    the end. Figures are reached and described without a mouse."""
+    """Question, finding and cautions come first, then the main figure and the tables; its making is at the end.
+
+    Figures are reached and described without a mouse.
+    """
     reader = reading(pairs_study / "report.html", viewport=WIDE)
     order = "h1, header .question, .finding, .cautions, .chart, .estimates, .recipes, #words, #made, .models"
     parts = (reader.page.locator(part).first for part in order.split(", "))

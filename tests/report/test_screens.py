@@ -1,4 +1,4 @@
-"""What fits a screen: the finding and the headline table in a terminal of 80 columns."""
+"""The finding and the headline table fit a terminal of 80 columns."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_half_precision_says_which_differences_may_be_the_batchs(zoo: Zoo) -> No
     result, finding = invariance(lm, PLACED), _finding(lm)
     assert result is not None
     assert finding.verdict == "pass"
-    assert finding.detail.endswith(f"a difference in score up to {2 * result.sentence:.2g} may be the batch's")
+    assert finding.detail.endswith(f"a difference in score up to {2 * result.sentence:.2g} may come from batching")
 
 
 def test_of_many_texts_neighbours_from_all_parts_are_compared(zoo: Zoo) -> None:

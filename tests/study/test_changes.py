@@ -1,4 +1,4 @@
-"""What changed since a study was begun is noticed before anything is overwritten, and can be measured again."""
+"""Changes since a study was begun are noticed before anything is overwritten, and can be measured again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def study(zoo: Zoo, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first test that needs the finished study leaves a copy for the others."""
+    """The place of a copy of the finished study, which the first test that needs it leaves for the others."""
     return tmp_path_factory.mktemp("finished") / "copy"
 
 
@@ -208,4 +208,8 @@ def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directo
 def test_codes_without_words_are_refused(penchant: Program, done: Path, column: str, code: str) -> None:
     file = next(done.glob("*/*/summary.parquet"))
     pl.read_parquet(file).with_columns(pl.lit(code).alias(column)).write_parquet(file)
-    refused(penchant("report", done, "--trust-edited"), f"summary.parquet: {column} cannot be", "run the study again")
+    refused(
+        penchant("report", done, "--trust-edited"),
+        f"summary.parquet: column {column} has the unknown value",
+        "run the study again",
+    )

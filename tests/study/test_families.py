@@ -103,7 +103,7 @@ def test_folders_of_a_directory(tmp_path: Path) -> None:
     [
         ("[{family: o/m, revisions: [main]}]", "models.0: 'main' names no step such as step1000 — write revisions"),
         ("[x, {family: o/m, revisions: [step1-step2]}]", "models.1: 'step1-step2' does not name one step"),
-        ("[{family: o/m}]", "models.0: which checkpoints of 'o/m'?"),
+        ("[{family: o/m}]", "models.0: 'o/m' names no checkpoints"),
         ("[{family: 'none-*'}]", "models.0: no directory that matches 'none-*' holds a model"),
         ("[{family: 'a*', revisions: [step1]}]", "models.0: 'a*' is a pattern, so it takes no revisions"),
         ("[{family: o/m, revisions: [step1, step-1]}]", "models.0: 'o/m' has the step 1 twice"),

@@ -1,4 +1,4 @@
-"""What models are called in print."""
+"""Labels of models in print."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def run(penchant: Program, study: Path) -> Program:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the first test that needs it leaves a copy of the study with two models for the others."""
+    """The place of a copy of the study with two models, which the first test that needs it leaves for the others."""
     return tmp_path_factory.mktemp("finished") / "copy"
 
 
@@ -189,7 +189,7 @@ def test_a_model_that_changed_is_not_taken_up(penchant: Program, run: Program, b
 
 
 def test_data_and_settings_that_changed_meanwhile(penchant: Program, run: Program, both: Path, study: Path) -> None:
-    """What is set aside was measured on the data and with the settings of that time, whatever the others were since."""
+    """An archived model was measured on the data and with the settings of that time, whatever changed since."""
     well(run(A))
     (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
     refused(run(A), "pairs.tsv changed")
@@ -208,7 +208,7 @@ def test_data_and_settings_that_changed_meanwhile(penchant: Program, run: Progra
     study.write_text(text.replace("resamples: 100", "resamples: 200"), "utf-8")
     refused(run(A), "a different study", "its resamples was 100 and is now 200", "--rerun")
     well(run(A, more=("--rerun",)))
-    refused(run(A, B), "minimal-pairs is asked otherwise: its resamples was 100 and is now 200", "--rerun")
+    refused(run(A, B), "the parameters of minimal-pairs changed (its resamples was 100 and is now 200)", "--rerun")
     well(run(B, A, more=("--rerun",)))
     assert measured()[-1] == [B]
     require_as_fresh(penchant, run, B, A)

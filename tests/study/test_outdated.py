@@ -12,7 +12,7 @@ from answers import Answer
 from builders import Program, succeeded, write, write_study
 
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\tb\nIt rained.\tIt rain.\tb\n"
-OLD = "made of other results than stand there now"
+OLD = "made from results that have changed since"
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ def test_what_is_old_is_told_until_it_is_made_anew(
 
     more = told(penchant("run", study, "-m", "bundled:modern", "-m", "bundled:early-modern", "-o", "out", "--resume"))
     assert more.count(OLD) == 4 and "note: report.html" not in more  # it is made anew
-    assert f"note: mine.html was {OLD}: penchant report out -o out/mine.html makes it anew" in more
-    assert "penchant export out --to csv makes them anew" in more
-    assert "penchant export out --to latex makes them anew" in more
+    assert f"note: mine.html was {OLD}: penchant report out -o out/mine.html makes it again" in more
+    assert "penchant export out --to csv makes them again" in more
+    assert "penchant export out --to latex makes them again" in more
     assert "penchant export out --to csv --columns all -o out/paper makes" in more
 
     report = told(penchant("report", "out"))
@@ -58,7 +58,7 @@ def test_what_is_old_is_told_until_it_is_made_anew(
     assert told(penchant("run", study, "-o", "out", "--resume")).count(OLD) == 4
     left = told(penchant("export", "out", "--to", "csv"))
     assert "minimal-pairs-differences.csv" in left.partition("note: csv: ")[2].partition("note: ")[0]
-    assert "are not made any more: remove them" in left
+    assert "are no longer made: remove them" in left
 
 
 def test_a_comparison_and_what_says_nothing_are_left_alone(penchant: Program, study: Path) -> None:

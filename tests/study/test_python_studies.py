@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What a study of two models found."""
+    """The outcome of a study of two models."""
     folder = tmp_path_factory.mktemp("found")
     pl.DataFrame(PAIRS, schema=["good", "bad"], orient="row").write_csv(folder / "pairs.csv")
     return pc.run(study(models=BOTH), folder / "out", data=folder)
@@ -65,7 +65,10 @@ def test_names_that_are_not_there_are_told_with_those_that_are(found: Any) -> No
         (lambda: found[keys[0]].signature["modle"], "a signature: has no 'modle' — did you mean model?"),
         (lambda: found[keys[0]].charts()["acuracy"], "unknown chart 'acuracy' — did you mean 'accuracy'?"),
         (lambda: found[keys[0]].sumary, "a result: has no 'sumary' — did you mean summary?"),
-        (lambda: pc.compare(found, found), "compare(): an Outcome is no result — give two results, such as FOUND.res"),
+        (
+            lambda: pc.compare(found, found),
+            "compare(): an Outcome is not a result — give two results, such as FOUND.res",
+        ),
     ]
     for call, part in wrong:
         assert part in refusal(call)
@@ -107,8 +110,8 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not an address of a cluster"),
         (lambda: pc.run(study(), "out", workers=2), "workers, cpus and gpus are for a cluster — add on, such as on="),
-        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is named — leave it out for those of"),
-        (lambda: pc.run(endless, "out"), "study: holds what it is part of"),
+        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is named — leave models out"),
+        (lambda: pc.run(endless, "out"), "study: contains itself"),
         (lambda: pc.run(study(), "pairs.csv/out"), "cannot be written: Not a directory"),
         (lambda: pc.run(study(models=["no-such-model"]), "out"), "no-such-model: no such directory, and it cannot be"),
     ]
@@ -116,7 +119,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         message = refusal(call)
         assert part in message and "--" not in message
     Path("pairs.csv").write_text("good,bad\na,b\n", "utf-8")
-    with pytest.raises(pc.StudyError, match=r"since the study was begun — name a new out, or .* with rerun=True$"):
+    with pytest.raises(pc.StudyError, match=r"since the study was begun — name another directory, .* with rerun=True$"):
         pc.run(study(), "there", resume=True)
 
     full = OSError(errno.ENOSPC, "No space left on device", "report.html")

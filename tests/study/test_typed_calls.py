@@ -1,5 +1,8 @@
-"""What type checkers see of the Python face: `mypy --strict` checks this file with all others, so that a call that it
-should refuse and does not is an unused `type: ignore`, and a documented call that it refuses is an error."""
+"""The types of the Python face, as type checkers see them.
+
+`mypy --strict` checks this file with all others, so that a call that it should refuse and does not is an unused `type:
+ignore`, and a documented call that it refuses is an error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instruments, a folder each, and what they have in common."""
+"""The instruments, a folder each, and their common modules."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from penchant.wording.phrases import register
 
 
 def _presentation() -> Presentation:
-    """Give the sections of instruments, imported when a result is first shown: most commands show none."""
+    """Return the presentation of results, imported when one is first shown, since most commands show none."""
     from penchant.instruments.notebook_display import Sections
 
     return Sections()

@@ -1,4 +1,4 @@
-"""What the probes of all instruments have in common: a `Probe` says what to ask a model and what the answers mean."""
+"""The base of all probes: a `Probe` defines the questions to a model and the meaning of its answers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ from penchant.wording.phrases import Note
 
 @dataclass(frozen=True)
 class Measured:
-    """What a model answered: `items`, one row a stimulus, and what must be said of how they came about. An instrument
-    whose estimates need more than the items adds fields to a subclass."""
+    """The answers of a model: `items`, one row per stimulus, and `cautions` on how they came about.
+
+    An instrument whose estimates need more than the items adds fields to a subclass.
+    """
 
     items: pl.DataFrame
     cautions: tuple[Note | str, ...] = ()
@@ -50,8 +52,10 @@ M = TypeVar("M", bound=Measured, default=Measured)
 
 @dataclass(frozen=True, slots=True)
 class TextNeeds:
-    """What a probe looks for in running text: stimuli, those of their `words` that it reads (default: all), and the
-    lengths of sentences, in words, that are best sampled apart."""
+    """The stimuli that a probe looks for in running text.
+
+    `words` are those that it reads (default: all); `segments` are lengths of sentences, in words, to sample separately.
+    """
 
     stimuli: StimulusSet
     words: tuple[str, ...] | None = None
@@ -59,48 +63,49 @@ class TextNeeds:
 
 
 class Probe(Settings, ABC, Generic[M]):
-    """An instrument's parameters, which are its fields, and what it does with one model.
+    """An instrument's parameters, which are its fields, and its work with one model.
 
-    A subclass writes `files`, `texts`, `measure` and `summarise`; where it needs to, also `settle` (parameters that
-    depend on the model), `recipe` (its part of the signature) and `cautions`. Everything else is done here, once.
+    A subclass writes `files`, `texts`, `measure` and `summarise`, and, if needed, `settle` (parameters that depend on
+    the model), `recipe` (its part of the signature) and `cautions`.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
-    """The kinds of model it reads: masked, causal, encoder, static."""
+    """The kinds of model that the probe reads: masked, causal, encoder, static."""
 
     drawn: ClassVar[str] = ""
-    """The field that names sentences where a study may draw them from its running text instead."""
+    """The field that names sentences, if a study may draw them from its running text instead."""
     equivalents: ClassVar[bool] = False
-    """A text that a tokenizer does not know in full is read in a canonically equivalent spelling that it knows, rather
-    than as it is written."""
-    # What an instrument writes
+    """Read a text that a tokenizer does not know in full in a canonically equivalent spelling that it knows."""
+    # Written by an instrument
 
     @abstractmethod
     def files(self, base: Sequence[Path]) -> list[Path]:
-        """Every data file the probe reads, looked up in `base`; without sentences that a study is still to draw. Raises
-        DataError."""
+        """Return every data file that the probe reads, searched for in `base`. Raises DataError.
+
+        Sentences that a study is still to draw are not among them.
+        """
 
     @abstractmethod
     def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:
-        """Every text the model will read, with its place: what is checked before a study. Raises DataError."""
+        """Return every text that the model will read, with its place, to check before a study. Raises DataError."""
 
     @abstractmethod
     def measure(self, session: Session) -> M:
-        """Ask the model of a session. Called on the settled probe. Raises DataError or ModelError."""
+        """Measure the model of a session, with the settled probe. Raises DataError or ModelError."""
 
     @abstractmethod
     def summarise(self, measured: M) -> Iterable[Estimate]:
-        """The estimates, computed from what was measured alone; needs no model."""
+        """Return the estimates, computed from the measurement alone, without a model."""
 
     def settle(self, model: Model) -> Self:
-        """The same probe with every parameter that depends on the model decided. Raises MethodError or ModelError."""
+        """Return the probe with all parameters that depend on the model set. Raises MethodError or ModelError."""
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """What the signature says after the model's name, in order; by default all fields of the instrument's own.
+        """Return the part of the signature after the model's name, in order; by default the instrument's own fields.
 
-        Files are cited by name and hash (`penchant.files.cited`). Of dtype, level, resamples and seed, what is not here
-        is added at the end.
+        Files are cited by name and hash (`penchant.files.cited`). Those of dtype, level, resamples and seed that are
+        missing are added at the end.
         """
         shared = Probe.model_fields
         return {name: written(self, name) for name in type(self).model_fields if name not in shared}
@@ -110,22 +115,22 @@ class Probe(Settings, ABC, Generic[M]):
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
-        """A model as it reads the texts of this probe."""
+        """Return the model as it reads the texts of this probe."""
         return with_equivalents(model) if self.equivalents else model
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Those of its `texts` that a model must be able to read; by default all."""
+        """Return the texts that a model must be able to read; by default all."""
         return texts
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
-        """What it looks for in running text, where a study begins with that. Raises DataError."""
+        """Return the needs of a study that begins with running text; None if it cannot. Raises DataError."""
         return None
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """The signature of one estimate, where it differs from that of the result."""
+        """Return the signature of one estimate, by default that of the result."""
         return signature
 
-    # What is done for every instrument
+    # The same for every instrument
 
     @asked
     def run(
@@ -160,14 +165,14 @@ class Probe(Settings, ABC, Generic[M]):
         return settled.result(measured, signature)
 
     def result(self, measured: M, signature: Signature) -> Result:
-        """The result of what the settled probe measured; needs no model."""
+        """Return the result of a measurement by the settled probe; needs no model."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
         cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
         return Result(signature, measured.items, summary, tuple(dict.fromkeys(map(str, cautions))), self.saved())
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
-        """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
+        """Return the signature of a measurement with a model. Raises DataError for files that cannot be read."""
         recipe = self.recipe(model, base)
         if isinstance(model, LanguageModel):
             recipe.setdefault("tokenizer", model.tokenizer.pieces_digest[:7])
@@ -184,7 +189,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The keys of a signature whose values follow from others of its values, as nobody chose them."""
+        """Return the keys of a signature whose values follow from those of other keys."""
         return ()
 
     def _pilot(self) -> Iterator[Note]:
@@ -192,35 +197,35 @@ class Probe(Settings, ABC, Generic[M]):
             yield Note("pilot", limit=self.limit, noun=self.limited)
 
     def lacks_text(self) -> bool:
-        """Whether it has no sentences unless a study draws them."""
+        """Return whether the probe has no sentences unless a study draws them."""
         return bool(self.drawn) and getattr(self, self.drawn) is None
 
     @classmethod
     def folder(cls) -> Path:
-        """The folder of the instrument, where its sets, templates and references are."""
+        """Return the folder of the instrument, with its sets, templates and references."""
         return Path(str(sys.modules[cls.__module__].__file__)).parent
 
     @classmethod
     def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
-        """The file or directory of that name in `base`, or the set of that name that comes with the instrument.
+        """Return the file or directory of a name in `base`, or the set of that name bundled with the instrument.
 
-        Raises DataError naming the places looked in.
+        Raises DataError naming the places searched.
         """
         return find_data(name, base=base, sets=cls.set_folders())
 
     @classmethod
     def find_all(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The same, or the files that a pattern matches, sorted."""
+        """Return what `find` does as a list, or the files that a pattern matches, sorted."""
         return find_all(name, base=base, sets=cls.set_folders())
 
     @classmethod
     def set_folders(cls) -> list[Path]:
-        """The folders in which its bundled sets are."""
+        """Return the folders of the bundled sets."""
         return [cls.folder() / "sets"]
 
 
 def beginning(lm: LanguageModel) -> str:
-    """What precedes the first token: `template` (special tokens of a masked model), a token's name, or `none`."""
+    """Return the token before the first one, `template` (special tokens of a masked model), or `none`."""
     if lm.kind != "causal":
         return "template"
     if lm.begin is None:
@@ -230,8 +235,10 @@ def beginning(lm: LanguageModel) -> str:
 
 
 def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], items: Sequence[str]) -> None:
-    """Raise StudyError unless two results have the same signature, apart from the keys in `free`, and the same items,
-    as identified by the columns in `items`."""
+    """Raise StudyError unless two results have the same signature and the same items.
+
+    The keys in `free` may differ; items are identified by the columns in `items`.
+    """
     different = [
         key
         for key in {**a.signature, **b.signature}
@@ -247,7 +254,7 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
 
 
 def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:
-    """The signature of a minus b: where the signatures of the two differ it names both values, "a − b"."""
+    """Return the signature of a minus b, with both values, "a − b", where the two differ."""
     both = {
         key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
         for key, value in a.signature.items()

@@ -1,4 +1,4 @@
-"""The comparison of two results, which is the same for every instrument that compares the same items."""
+"""The comparison of two results over the same items, which instruments share."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ S = TypeVar("S", bound=Settings)
 class Comparison(Generic[S]):
     """The differences of two results over the same items.
 
-    `items` are the columns that identify one; `estimates` makes the differences of the items of the first and of the
-    second, each named by the measure that it is of. Signatures may differ in the keys that are `free`, besides model
-    and dtype.
+    `items` are the columns that identify an item; `estimates` makes the differences from the items of the first and of
+    the second, each named after its measure. Signatures may differ in the `free` keys, besides model and dtype.
     """
 
     settings: type[S]
@@ -33,8 +32,10 @@ class Comparison(Generic[S]):
     free: Collection[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
-        """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
-        compared, naming the part of the signature that differs."""
+        """Return the differences, a minus b, one row an estimate.
+
+        Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+        """
         require_comparable(a, b, free={"model", "dtype", *self.free}, items=self.items)
         signature, models = difference_signature(a, b), models_of(a, b)
         found = self.estimates(a.items, b.items, self.settings.of(a.settings))
@@ -49,7 +50,7 @@ def models_of(a: Result, b: Result) -> dict[str, str]:
 
 
 SCORING = ("bos", "method", "normalise", "pen-alpha")
-"""What may differ between scores of the same sentences whose preferences are compared."""
+"""Signature keys that may differ between scores of the same sentences whose preferences are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,12 @@ class Scored(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison(Generic[S]):
-    """The differences of two results over the same items, by every score that both have; where they share none, by the
-    first of each.
+    """The differences of two results over the same items, by every score that both have.
 
-    `estimates` makes those of one score, which is their level in the column `score`; it is told whether the two are
-    `unlike`, scored by different methods, so that only what has no unit compares, which a note says. Holm's adjustment
-    is within each `family`. Signatures may differ in `SCORING` and the keys that are `free`, besides model and dtype.
+    If they share no score, the first of each is compared. `estimates` makes the differences of one score, whose name
+    goes into the column called `score`; its last argument is true if different methods scored the two, so that only
+    numbers without a unit can be compared, as a note says. Holm's adjustment is within each `family`. Signatures may
+    differ in `SCORING` and the `free` keys, besides model and dtype.
     """
 
     settings: type[S]
@@ -79,8 +80,10 @@ class ScoredComparison(Generic[S]):
     free: Collection[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
-        """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
-        compared, naming the part of the signature that differs."""
+        """Return the differences, a minus b, one row an estimate.
+
+        Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+        """
         require_comparable(a, b, free={"model", "dtype", *SCORING, *self.free}, items=self.items)
         settings = [self.settings.of(result.settings) for result in (a, b)]
         models = models_of(a, b)
@@ -97,14 +100,16 @@ class ScoredComparison(Generic[S]):
 
 
 def shared_scores(a: Result, b: Result) -> list[tuple[str, str]]:
-    """Return the scores that two results have both; where they share none, the first of each."""
+    """Return the scores that both results have; if they share none, the first of each."""
     first, second = (result.signature["normalise"].split(",") for result in (a, b))
     return [(how, how) for how in first if how in second] or [(first[0], second[0])]
 
 
 def scored_differently(a: Result, b: Result) -> Note | None:
-    """Return the note on models scored by different methods; None for others, and for one model, whose name has them,
-    such as "bert (method:pll)"."""
+    """Return a note on models scored by different methods; None if there is nothing to note.
+
+    Results of one model need no note, since their names have the methods, as in "bert (method:pll)".
+    """
     first, second = (result.signature.get("method", "") for result in (a, b))
     if first == second or of_one_model(a.signature["model"], b.signature["model"]):
         return None
@@ -112,16 +117,16 @@ def scored_differently(a: Result, b: Result) -> Note | None:
 
 
 def of_one_model(first: str, second: str) -> bool:
-    """Return whether two names are of one model, told apart by settings in brackets."""
+    """Return whether two names are of one model, up to settings in brackets."""
     first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
     return first == second
 
 
 def difference(measure: str) -> str:
-    """Return the measure of a difference."""
+    """Return the name of the difference of a measure."""
     return f"difference of {measure}"
 
 
 def subtracted(a: pl.DataFrame, b: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return the items of the first, whose column is theirs minus the second's."""
+    """Return the items of the first, with the second's values of a column subtracted from theirs."""
     return a.with_columns((a[column] - b[column]).alias(column))

@@ -25,17 +25,18 @@ Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """All that the rest of penchant must know of an instrument; found through the entry points of the group
-    `penchant.instruments`, under the name of its probe.
+    """An instrument, as the rest of penchant sees it.
 
-    `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
-    compared. `section` is what the report shows, `headline` its answer. `schemas` are the data files it reads, by topic
-    of `penchant schema` and then by file; `formats` the kinds of data it reads, by name, in words. In the folder of the
-    probe are `template`, a folder or files that `penchant init` copies; `references.bib`, what its prose cites; and `sets`,
-    a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section that comes
-    before theirs. `judge` makes what people can be asked about a target into a task; None where that is not its own.
-    `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row an
-    estimate; None for an instrument without curves.
+    It is found through the entry points of the group `penchant.instruments`, under the name of its probe.
+
+    `compare` returns the differences of two results, one row an estimate, and raises StudyError if they cannot be
+    compared. `section` is its part of the report, `headline` its answer. `schemas` are the data files it
+    reads, by topic of `penchant schema` and then by file; `formats` describes the kinds of data it reads, by name. In
+    the folder of the probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, the
+    works that its prose cites; and `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
+    that comes before theirs. `judge` makes a task for raters from a target; None for a target of another instrument.
+    `curve` returns the estimates over the steps of one training, from its name and its checkpoints with their steps,
+    one row an estimate; None for an instrument without curves.
     """
 
     probe: type[Probe[Any]]
@@ -51,10 +52,10 @@ class Instrument:
 
     @property
     def name(self) -> str:
-        """The name of its probe."""
+        """The name of the probe."""
         return self.probe.name
 
     @property
     def folder(self) -> Path:
-        """The folder of its probe."""
+        """The folder of the probe."""
         return self.probe.folder()

@@ -1,5 +1,4 @@
-"""Probes of items that are read from files: read once, some of them in a pilot, without those that a model does not
-know."""
+"""Probes of items that are read from files once, sampled in a pilot, and left out if a model does not know them."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ I = TypeVar("I")  # noqa: E741
 class ItemProbe(Probe[Measured], Generic[D, I]):
     """The base of probes of items, which a subclass reads from the files that its fields name.
 
-    A subclass writes `places`, `read`, `items` and `texts_of`; where a pilot has some items of every group, `group`.
-    An item says as its `place` what errors name, unless `place_of` is written.
+    A subclass writes `places`, `read`, `items` and `texts_of`, and `group` if a pilot takes some items of every group.
+    Errors name the `place` of an item, unless `place_of` is written.
     """
 
     noun: ClassVar[str] = ""
-    """The name of what items are, in the plural; by default that of what a pilot limits."""
+    """The plural noun for items; by default that for the things that a pilot limits."""
 
     if TYPE_CHECKING:  # fields of the settings
         data: Any
@@ -39,11 +38,11 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
     _sets: dict[Hashable, D] = PrivateAttr(default_factory=dict)
 
-    # What an instrument writes
+    # Written by an instrument
 
     @abstractmethod
     def read(self, *key: Any) -> D:
-        """Return the set that some places hold. Raises DataError naming file, line and field."""
+        """Return the set in the given places. Raises DataError naming file, line and field."""
 
     @abstractmethod
     def items(self, read: D) -> Sequence[I]:
@@ -51,21 +50,21 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
     @abstractmethod
     def texts_of(self, item: I) -> Sequence[str]:
-        """Return what a model reads of an item."""
+        """Return the texts of an item that a model reads."""
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return what is read: files, and how; by default the file that `data` names."""
+        """Return the arguments of `read`, files among them; by default the file that `data` names."""
         return (self.find(self.data, base),)
 
     def group(self, item: I) -> str:
-        """Return the group of an item, of which a pilot has some."""
+        """Return the group of an item, of which a pilot takes some."""
         return ""
 
     def place_of(self, item: I) -> str:
-        """Return what errors name of an item."""
+        """Return the place of an item in errors."""
         return str(getattr(item, "place"))  # noqa: B009
 
-    # What is done for every instrument
+    # The same for every instrument
 
     def read_set(self, base: Sequence[Path] = (Path(),)) -> D:
         """Return the set, checked and cached. Raises DataError naming file, line and field."""
@@ -86,7 +85,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return [self.find(self.data, base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return what is read of every item, with its place."""
+        """Return the texts of every item, with its place."""
         return [(text, self.place_of(item)) for item in self.asked(base) for text in self.texts_of(item)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
@@ -100,8 +99,10 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
 
 def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
-    """Return the columns about the sentences of one role: text, tokens, score, and the log-probability of every token,
-    null where it is not scored."""
+    """Return the columns about the sentences of one role.
+
+    They are text, number of tokens, score, tokens, and the log-probability of every token, null if it is not scored.
+    """
     return {
         role: pl.Series([s.text for s in scores], dtype=pl.String),
         f"tokens_{role}": pl.Series([s.n for s in scores], dtype=pl.Int32),

@@ -17,16 +17,16 @@ from penchant.stats.intervals import accuracy, clustered_mean, paired_difference
 from penchant.wording.phrases import Method, Note
 
 ALL = "all"
-"""The level that stands for all items."""
+"""The level of all items together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over items, over all of them and over those of each level of the column `by`.
+    """A mean over all items, and over those of each level of the column `by`.
 
-    `of` is a column of the items, or two of the sentences, whose scores are subtracted, the second from the first;
-    `share`: the share of items in which that is above 0, a tie counting one half. Items that are alike in the column
-    `clusters` are one unit of the sample. Means are tested against 0, shares against one half.
+    `of` is a column of the items, or two sentences, of whose scores the second is subtracted from the first. With
+    `share`, it is the share of items in which that is above 0, a tie counting one half. Items with the same value in
+    the column `clusters` are one unit of the sample. Means are tested against 0, shares against one half.
     """
 
     name: str
@@ -74,8 +74,10 @@ class Contrast:
     by: str = ""
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
-        """Return the contrast of some items, or of the differences between two models: Welch's difference of two means,
-        which is the mean of a design with two strata."""
+        """Return the contrast of some items, or of the differences between two models.
+
+        It is Welch's difference of two means, as the mean of a design with two strata.
+        """
         own, side = mine if theirs is None else mine - theirs, _levels(items, self.between)
         units = [self._units(own[side == name], items.filter(side == name)) for name in self.levels]
         n = sum(map(len, units))
@@ -98,7 +100,7 @@ Measure = Mean | Contrast
 
 
 def plural(column: str) -> str:
-    """Return what the units of a column are called."""
+    """Return the plural noun for the units in a column."""
     return f"{column}s"
 
 
@@ -107,7 +109,7 @@ def _levels(items: pl.DataFrame, column: str) -> NDArray[np.str_]:
 
 
 def values(items: pl.DataFrame, measure: Measure) -> Array:
-    """Return what a measure is of, item by item."""
+    """Return the values of a measure, item by item."""
     if isinstance(measure.of, str):
         found: Array = items[measure.of].cast(pl.Float64).to_numpy()
     else:
@@ -117,27 +119,32 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
 
 
 def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
-    """Raise MethodError for a column, or with `levels` also a level of one, that a measure names and items lack; the
-    line begins with `where` the measures are."""
+    """Raise MethodError for a column that a measure names and the items lack.
+
+    With `levels`, missing levels raise it too. `where` is the place of the measures, for the message.
+    """
     for measure in measures:
         of = [measure.of] if isinstance(measure.of, str) else [f"score_{role}" for role in measure.of]
         between, sides = (measure.between, measure.levels) if isinstance(measure, Contrast) else ("", ())
         for column in filter(None, (*of, measure.by, measure.clusters, between)):
             if column not in items.columns:
-                told = f"measure '{measure.name}' names the column '{column}', which items do not have"
-                raise MethodError(told, where=where, hint=one_of(column, items.columns))
+                message = f"measure '{measure.name}' names the column '{column}', which items do not have"
+                raise MethodError(message, where=where, hint=one_of(column, items.columns))
         there = items[between].cast(pl.String).unique().sort().to_list() if between and levels else sides
         for name in sides:
             if name not in there:
-                told = f"measure '{measure.name}' contrasts '{name}', which the column '{between}' does not have"
-                raise MethodError(told, where=where, hint=one_of(name, there))
+                message = f"measure '{measure.name}' contrasts '{name}', which the column '{between}' does not have"
+                raise MethodError(message, where=where, hint=one_of(name, there))
 
 
 def estimates(
     measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
 ) -> list[Estimate]:
-    """Return all measures of items, each over all of them and over every level, or of the differences between these and
-    the same items of an `other` model. Holm's correction is over the levels of a measure."""
+    """Return all measures of items, each over all of them and over every level.
+
+    With the same items of an `other` model, they are the differences from it. Holm's correction is over the levels of a
+    measure.
+    """
     keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))
     found: list[Estimate] = []
     for measure in measures:

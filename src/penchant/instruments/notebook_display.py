@@ -12,7 +12,7 @@ from penchant.report import notebook
 
 
 class Sections:
-    """Show a result as the section that its instrument has in a report."""
+    """The presentation of a result as the section that its instrument has in a report."""
 
     def headline(self, result: Result) -> pl.DataFrame:
         """The rows that answer the question of its instrument."""
@@ -20,10 +20,10 @@ class Sections:
         return instrument(signature["probe"]).headline.table(result.summary, signature["model"])
 
     def charts(self, result: Result) -> dict[str, Any]:
-        """The charts of its section by name, each an Altair chart."""
+        """Return the charts of the section by name, each an Altair chart."""
         return notebook.Charts(instrument(result.signature["probe"]).section.figures([result]))
 
     def html(self, result: Result) -> str:
-        """Its section: tables, charts and the first items."""
+        """Return the section as HTML: tables, charts and the first items."""
         (alone,) = placed({(result.signature["probe"], result.signature["model"]): result}, {})
         return notebook.html(alone)

@@ -1,6 +1,6 @@
-"""Fields of a probe: what a call may give for them, how a signature writes them, and the files that stand for tables.
+"""Fields of a probe: their arguments in a call, their form in a signature, and the files that stand for tables.
 
-`data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for whoever reads it, and a type
+`data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that reads it, while a type
 checker lets a call give all of `Data`. A field of such a type has its default from `default_of`.
 """
 
@@ -34,8 +34,7 @@ Columns: TypeAlias = Mapping[str, str]
 if TYPE_CHECKING:
 
     class Given(Generic[K, G]):
-        """A field that keeps a K, and for which a call gives a G: checkers take the type of such a field's parameter
-        from `__set__`."""
+        """A field that keeps a K and is given a G in a call; checkers take the parameter's type from `__set__`."""
 
         def __get__(self, probe: object, owner: Any = None) -> K: ...
 
@@ -44,23 +43,23 @@ if TYPE_CHECKING:
 else:
 
     class Given:
-        """The first of two types, which is what pydantic checks."""
+        """The first of two types, the one that pydantic checks."""
 
         def __class_getitem__(cls, types: tuple[Any, Any]) -> Any:
             return types[0]
 
 
 def default_of(*, default: Any) -> Any:
-    """A field with a default, of a type that is `Given`."""
+    """Return a field with a default, of a type that is `Given`."""
     return Field(default=default)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a field stands in a signature, as metadata of its type: `Annotated[list[str] | None, Written(none="all")]`.
+    """The form of a field in a signature, as metadata of its type.
 
-    `none` stands for None, `separator` between the values of a list. A `citation` names files, which a signature cites
-    by name and hash.
+    An example is `Annotated[list[str] | None, Written(none="all")]`. `none` stands for None, `separator` between the
+    values of a list. A `citation` names files, which a signature cites by name and hash.
     """
 
     none: str = "none"
@@ -74,9 +73,12 @@ CITED = Written(citation=True)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
-    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns and that of the
-    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it, if it does."""
+    """The forms in which Python may give the table that a field names.
+
+    `columns` are the names of the columns, in order, of rows without names. `rows` makes rows of anything else, with
+    the names that the call gives to columns and that of the table in messages. The table is kept in a file whose name
+    ends in `suffix`, or in the file that `file` makes of it, if any.
+    """
 
     columns: tuple[str, ...] = ()
     rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
@@ -93,7 +95,7 @@ DOCUMENT = Table(file=_document)
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a call with files in place of the tables that were given for them. Raises DataError."""
+    """Return the fields of a call, with files in place of the tables given for them. Raises DataError."""
     named = fields.get("columns")
     columns = named if isinstance(named, Mapping) else {}
     return {name: _taken(model, name, value, columns) for name, value in fields.items()}
@@ -115,13 +117,13 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
         return str(file_of(table.rows(value, columns, called), table.columns, suffix=table.suffix, name=called))
     if table is not None and value is not None and not isinstance(value, str | list):
         raise DataError(
-            f"{kind(value)} is no file and no table", where=f"{model.__name__}, {name}", hint=_instead(value)
+            f"{kind(value)} is neither a file nor a table", where=f"{model.__name__}, {name}", hint=_instead(value)
         )
     return [str(part) for part in value] if isinstance(value, list) else value
 
 
 def _instead(value: object) -> str:
-    """What to give in place of what is neither file nor table."""
+    """Return a hint for a value that is neither a file nor a table."""
     if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
         return f"name a file, or {ROWS}"
     return "give the file or the table that was read, with columns=… where its columns have other names"
@@ -131,7 +133,7 @@ _PLAIN = Written()
 
 
 def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """The part of a signature about columns that are not called as their fields; nothing where all are."""
+    """Return the part of a signature about columns not called like their fields; empty if there are none."""
     several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
     named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}
@@ -147,7 +149,7 @@ def names_files(model: type[BaseModel], name: str) -> bool:
 
 
 def without_place(value: Any) -> Any:
-    """Return the value of a field that names files with absolute names cut to those of the files."""
+    """Return the value of a field that names files, with absolute paths cut to file names."""
     if isinstance(value, list):
         return [without_place(part) for part in value]
     if isinstance(value, dict):
@@ -159,7 +161,7 @@ def without_place(value: Any) -> Any:
 
 
 def in_json(value: Any) -> Any:
-    """Return the value of a field in JSON types. Bytes in names of files that are no text become their codes."""
+    """Return the value of a field in JSON types; bytes in file names that are not text become their codes."""
     if isinstance(value, list | tuple):
         return [in_json(part) for part in value]
     if isinstance(value, dict):
@@ -168,7 +170,7 @@ def in_json(value: Any) -> Any:
 
 
 def written(settings: BaseModel, name: str) -> str:
-    """The value of a field as a signature has it."""
+    """Return the value of a field as signatures have it."""
     how, value = _how(type(settings), name), getattr(settings, name)
     if value is None:
         return how.none

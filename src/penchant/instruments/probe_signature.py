@@ -1,4 +1,4 @@
-"""How probes are called from Python, and what `help` says of their parameters."""
+"""Calls of probes from Python, and the parameters in their `help`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ else:
     ModelMetaclass = type(BaseModel)
 
 PARAMETERS = "\n\nParameters\n----------\n"
-"""What stands between the description of a probe and its parameters."""
+"""The text between the description of a probe and its parameters."""
 _BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, default_of))
 class Called(ModelMetaclass):
-    """The class of probes: a call from Python that cannot be made is one line, and takes tables where others name
-    files. The first argument may be the data.
+    """The metaclass of probes: a wrong call is an error of one line, and tables may be given in place of files.
 
-    Type checkers see the fields as parameters by what decorates it here; mypy does not look for that in pydantic's own
-    metaclass. What may be given without its name is a field with `kw_only=False`.
+    The first argument may be the data. Type checkers see the fields as parameters by the decorator here; mypy does not
+    look for it in pydantic's own metaclass. Fields with `kw_only=False` may be given without their names.
     """
 
-    if not TYPE_CHECKING:  # pyright takes what a metaclass calls for the whole signature
+    if not TYPE_CHECKING:  # pyright takes the __call__ of a metaclass for the whole signature
 
         def __call__(self, *given: Any, **fields: Any) -> Any:
+            """Make a probe. Raises MethodError or DataError for a call that cannot be made."""
             probe: Any = self
             known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
             if len(given) == 1 and "data" in known and "data" not in fields:
@@ -54,13 +54,13 @@ class Called(ModelMetaclass):
                 raise _unfit(probe, fields, first) from None
 
     def __dir__(self) -> list[str]:
-        """The names of a probe, without those that all models of pydantic have, which `help` would list."""
+        """List the names of a probe, without those that all models of pydantic have, which `help` would list."""
         names = (name for name in super().__dir__() if name not in vars(BaseModel))
         return [name for name in names if not name.startswith(("__", "model_"))]
 
 
 def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
-    """The error for the value of a parameter, which names the key that is unknown in a mapping and those there are."""
+    """Return the error for the value of a parameter, or for an unknown key in a mapping, naming the known keys."""
     name, *keys = (str(part) for part in error["loc"] if part != "[key]") if error["loc"] else ("",)
     where = ", ".join(part for part in (probe.__name__, name) if part)
     known = _keys(probe.model_fields[name].annotation) if keys else []
@@ -76,7 +76,7 @@ def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str
 
 
 def _keys(annotation: Any) -> list[str]:
-    """The keys that a mapping of this type may have, none where any may be."""
+    """Return the keys that a mapping of this type may have; none if any key is allowed."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return list(annotation.model_fields)
     parts = get_args(annotation)
@@ -86,8 +86,10 @@ def _keys(annotation: Any) -> list[str]:
 
 
 def explain(probe: type[BaseModel], own: Collection[str]) -> None:
-    """Give a probe a docstring that explains its parameters and a signature that names them: what it needs, its `own`,
-    then those of all probes."""
+    """Give a probe a docstring and a signature with its parameters.
+
+    Required parameters come first, then its `own`, then those of all probes.
+    """
     fields = probe.model_fields
     order = sorted(fields, key=lambda name: (not fields[name].is_required(), name not in own))
     setattr(probe, "__signature__", _signature({name: fields[name] for name in order}))  # noqa: B010
@@ -98,7 +100,7 @@ def explain(probe: type[BaseModel], own: Collection[str]) -> None:
 
 
 def _explained(name: str, field: FieldInfo) -> str:
-    """A parameter as numpy's docstrings have it: name, type, bounds, default and explanation."""
+    """Return a parameter in numpy's style: name, type, bounds, default and explanation."""
     kinds = ((type(part).__name__, part) for part in field.metadata)
     bounds = [f"{_BOUNDS[kind]} {getattr(part, kind.lower())}" for kind, part in kinds if kind in _BOUNDS]
     default = "required" if field.is_required() else f"default {field.get_default()!r}"
@@ -108,7 +110,7 @@ def _explained(name: str, field: FieldInfo) -> str:
 
 
 def _type(field: FieldInfo) -> str:
-    """The type of a parameter as it is written, with "table" where a call takes tables."""
+    """Return the type of a parameter as it is written, with "table" if a call takes tables."""
     shown = shown_type(field.annotation)
     if not any(isinstance(part, Table) for part in field.metadata):
         return shown
@@ -116,7 +118,7 @@ def _type(field: FieldInfo) -> str:
 
 
 def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
-    """How a probe with these parameters is called."""
+    """Return the signature of a call of a probe with these parameters."""
     parameters = [
         inspect.Parameter(
             name,

@@ -38,30 +38,30 @@ AnyOne = TypeVar("AnyOne", bound=Result)
 
 
 def instruments() -> Mapping[str, Instrument]:
-    """Every instrument by the name of its probe, ours first."""
+    """Return every instrument by the name of its probe, ours first."""
     return _installed()[0]
 
 
 def left_out() -> tuple[str, ...]:
-    """One line for each instrument that cannot be used, saying why."""
+    """Return one line for each instrument that cannot be used, saying why."""
     return _installed()[1]
 
 
 def instrument(name: str) -> Instrument:
-    """The instrument whose probe has that name. Raises MethodError naming those there are."""
+    """Return the instrument whose probe has a name. Raises MethodError naming the known ones."""
     if name not in instruments():
         raise MethodError(unknown(name), hint=one_of(name, instruments()))
     return instruments()[name]
 
 
 def unknown(name: str) -> str:
-    """What is wrong with the name of a probe that is not there: it may be one that is left out."""
+    """Describe the problem of an unknown probe's name, which may be that of an instrument left out."""
     reasons = [line for line in left_out() if line.startswith(f"instrument '{name}' ")]
     return reasons[0] if reasons else f"unknown probe '{name}'"
 
 
 def forget() -> None:
-    """Look for instruments again the next time, such as after a package was installed."""
+    """Look for instruments again at the next use, such as after a package was installed."""
     _installed.cache_clear()
 
 
@@ -86,7 +86,7 @@ def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
 
 
 def _place(error: Exception) -> str:
-    """Where another package went wrong, if it was read at all."""
+    """Return the place of an error in another package, if it was read at all."""
     ours = (str(_HOME), str(Path(importlib.__file__).parent), "<frozen")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
     return f" — {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
@@ -97,13 +97,13 @@ def _package(point: importlib.metadata.EntryPoint) -> str:
 
 
 def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
-    """What is wrong with what an entry point gave; "" where nothing is."""
+    """Describe the problem of what an entry point loaded; "" if there is none."""
     if not isinstance(loaded, Instrument):
         return f"it is a {type(loaded).__name__}, not an Instrument"
     if not issubclass(loaded.probe, Probe) or getattr(loaded.probe, "name", None) != name:
         return f"its probe is not called '{name}'"
     if name in known:
-        return "an instrument of that name is there already"
+        return "another instrument has that name"
     abstract = sorted(loaded.probe.__abstractmethods__)
     if abstract:
         return f"its probe lacks {', '.join(abstract)}"
@@ -112,32 +112,34 @@ def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
 
 
 def template_files(described: Instrument) -> list[Path]:
-    """The files that an instrument's studies start from."""
+    """Return the files that an instrument's studies start from."""
     names = (described.template,) if isinstance(described.template, str) else described.template
     places = [described.folder / name for name in names]
     return [file for place in places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
 
 
 def references(described: Instrument) -> Mapping[str, Reference]:
-    """The works that an instrument's prose may cite: its own, and those on statistics. Raises DataError."""
+    """Return the works that an instrument's prose may cite: its own, and those on statistics. Raises DataError."""
     return {**common_references(), **own_references(described)}
 
 
 def own_references(described: Instrument) -> Mapping[str, Reference]:
-    """The works of an instrument's own file, if there is one. Raises DataError."""
+    """Return the works in an instrument's own file, if there is one. Raises DataError."""
     file = described.folder / "references.bib"
     return dict(read_references(file)) if file.is_file() else {}
 
 
 def bundled_sets(described: Instrument) -> list[str]:
-    """The names of the data sets that come with an instrument, and of those of others that it reads too."""
+    """Return the names of the data sets bundled with an instrument, and of others' sets that it reads."""
     homes = described.probe.set_folders()
     return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 
 def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
-    """Two results without the items that were left out for one of the models, whose tokenizer does not know them, and
-    then without their estimates, which are of other items. Raises StudyError where none is left."""
+    """Return two results without the items that were left out for one of the models.
+
+    Their estimates, which are of other items, are then left out too. Raises StudyError if no item is left.
+    """
     rows = pl.DataFrame(Joined.of([a.items, b.items]).rows).drop_nulls()
     if len(rows) == len(a.items) == len(b.items):
         return a, b
@@ -151,14 +153,16 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
 
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
-    """Two results of one model, each called by the model's name and the settings in which the two differ, such as
-    "bert-base-cased (method:pll)"; settings that follow from others are left out. Raises StudyError where they differ
-    in nothing."""
+    """Return two results of one model, each named with the settings in which the two differ.
+
+    An example is "bert-base-cased (method:pll)". Settings that follow from others are left out of the name. Raises
+    StudyError if the settings are the same.
+    """
     differing = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
     implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
     keys = [key for key in differing if key not in set.intersection(*implied)] or differing
     if not keys:
-        raise StudyError("both are of one model, asked the same: there is no difference to measure")
+        raise StudyError("both are of one model with the same settings: there is no difference to measure")
     named = []
     for result in (a, b):
         settings = ", ".join(f"{key}:{result.signature.get(key, 'none')}" for key in keys)
@@ -168,20 +172,20 @@ def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
+    """Return the differences between two results on the same items, a − b, with intervals and tests.
 
-    Items that were left out for one of the models are left out for both. Two results of one model are called by the
-    settings in which they differ, such as the method. How is each instrument's own matter: see the `compare` module in
-    its folder. The columns `detectable` (the smallest difference that would have been found four times of five, at the
-    first step of Holm's correction where there is one; infinite where not even the largest that there can be would),
-    `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided tests; NaN unless the
-    study names a bound) say what "no difference" means. Raises StudyError when the two are not comparable, naming the
-    part of the signature that differs.
+    Each row is an estimate. Items that were left out for one of the models are left out for both. Two results of one
+    model are named with the settings in which they differ, such as the method. Each instrument has its own comparison:
+    see the `compare` module in its folder. The columns `detectable` (the smallest difference that the study could
+    detect four times out of five, at the first step of Holm's correction where there is one; infinite if even the
+    largest possible difference is too small), `bound`, `low_bound` and `high_bound` (the interval that decides two
+    one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two
+    cannot be compared, naming the part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
-        told = f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}"
-        raise StudyError(told, hint="give two results of one instrument")
+        message = f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}"
+        raise StudyError(message, hint="give two results of one instrument")
     if a.signature["model"] == b.signature["model"] and a.signature != b.signature:
         a, b = told_apart(a, b)
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
@@ -204,8 +208,10 @@ _BOUNDS = {"low": pl.Float64, "high": pl.Float64}
 
 
 def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
-    """The smallest difference that each test would have found, at the first step of Holm's correction; infinite where
-    it is larger than any can be."""
+    """Return the smallest difference that each test could detect, at the first step of Holm's correction.
+
+    It is infinite if no difference can be as large.
+    """
     tests = compared["tests"] if "tests" in compared.columns else [0] * len(compared)
     sizes = [
         detectable(low, high, level, alpha=(1 - level) / max(1, m), df=max(1, n - 1) if scale.studentised else math.inf)
@@ -221,15 +227,18 @@ def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
 
 
 def _narrower(result: Result) -> Result:
-    """The same result, to be compared at the level of two one-sided tests."""
+    """Return the result with the level of two one-sided tests, to be compared at it."""
     level = f"{narrower(float(result.signature['level'])):.12g}"
     settings = {**result.settings, "level": float(level)}
     return replace(result, signature=result.signature.with_(level=level), settings=settings)
 
 
 def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
-    """What the checkpoints of one training, each with its step, show over the steps; one row an estimate, none where
-    there are fewer than three or the instrument has no curves. Raises StudyError where they are not comparable."""
+    """Return the estimates over the steps of one training, from its checkpoints; one row an estimate.
+
+    There are none for fewer than three checkpoints, or if the instrument has no curves. Raises StudyError if the
+    checkpoints cannot be compared.
+    """
     draw = instrument(checkpoints[0][1].signature["probe"]).curve if len(checkpoints) >= FEWEST else None
     return pl.DataFrame() if draw is None else draw(family, checkpoints)
 
@@ -239,9 +248,11 @@ def placed(
     comparisons: Mapping[str, pl.DataFrame],
     curves: Mapping[str, pl.DataFrame] | None = None,
 ) -> Iterator[Placed]:
-    """The sections of a study in order, from results by probe directory and model, and differences and curves by probe
-    directory.
-    An overview stands before the first of its instruments, where there are results of more than one of them."""
+    """Yield the sections of a study in order.
+
+    Results are by probe directory and model, differences and curves by probe directory. An overview comes before the
+    first of its instruments, if there are results of more than one of them.
+    """
     by_place: dict[str, list[Result]] = {}
     for (place, _), result in results.items():
         by_place.setdefault(place, []).append(result)
@@ -274,8 +285,10 @@ def placed(
 
 
 def fault(error: Exception) -> str:
-    """Return one line about an error in the code of another package's instrument, or in ours with what that gave: the
-    instrument, the error, and the function, file and line; "" for any other error."""
+    """Return one line about an error in another package's instrument, or in our code with its values.
+
+    It names the instrument, the error, and the function, file and line; "" for any other error.
+    """
     found = [(name, frame, line) for frame, line in traceback.walk_tb(error.__traceback__) for name in _owners(frame)]
     if not found:
         return ""
@@ -284,8 +297,8 @@ def fault(error: Exception) -> str:
     _, frame, line = (inside or found)[-1]
     code = frame.f_code
     names = [owner.f_code.co_name for _, owner, _ in inside or found if not owner.f_code.co_name.startswith("<")]
-    told = one_line(f"{type(error).__name__}: {error}")
-    return f"instrument '{name}': {told} — in {names[-1]}, {code.co_filename}, line {line}"
+    message = one_line(f"{type(error).__name__}: {error}")
+    return f"instrument '{name}': {message} — in {names[-1]}, {code.co_filename}, line {line}"
 
 
 def _owners(frame: FrameType) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a probe found with one model, able to show itself."""
+"""The result of a probe with one model, able to show itself."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from penchant.plurals import counted
 
 
 class Presentation(Protocol):
-    """How a result shows itself in a notebook. Its instrument knows, so this is given by what knows instruments."""
+    """The display of results in a notebook, provided by a module that knows the instruments."""
 
     def headline(self, result: Result) -> pl.DataFrame:
         """The rows that answer the question of its instrument."""
 
     def charts(self, result: Result) -> dict[str, Any]:
-        """The charts of its section by name."""
+        """Return the charts of the result's section by name."""
 
     def html(self, result: Result) -> str:
-        """Its section."""
+        """Return the result's section as HTML."""
 
 
 @dataclass(frozen=True, repr=False)
 class Result(records.Result):
-    """What a probe found with one model.
+    """The result of a probe with one model.
 
-    `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
+    `items` has one row per stimulus with its scores; `summary` one row per estimate, each with its signature;
     `cautions` what a reader must know before using a number; `settings` the parameters of its probe in JSON types.
     """
 
@@ -55,7 +55,7 @@ class Result(records.Result):
     @classmethod
     @asked
     def load(cls, directory: str | Path) -> Result:
-        """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
+        """Read a result that `save` wrote. Raises StudyError when the directory does not hold one."""
         return cls(*records.read_result(directory))
 
     @property
@@ -64,7 +64,7 @@ class Result(records.Result):
         return Result._presentation().headline(self)
 
     def charts(self) -> dict[str, Any]:
-        """The charts of the report by name, each an Altair chart (`.save("x.svg")`).
+        """Return the charts of the report by name, each an Altair chart (`.save("x.svg")`).
 
         A notebook shows all of them as pictures, and one of them as Altair does, which fetches its scripts from the
         network unless `altair.renderers.enable("svg")` was called.
@@ -72,10 +72,10 @@ class Result(records.Result):
         return Result._presentation().charts(self)
 
     def _repr_html_(self) -> str:
-        """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
+        """Return the section of the report for notebooks: tables, charts and the first items, without scripts."""
         return Result._presentation().html(self)
 
 
 def present_with(presentation: Callable[[], Presentation]) -> None:
-    """Set how results show themselves; called when one is shown."""
+    """Set the function that makes the presentation of results; it is called when one is shown."""
     Result._presentation = presentation

@@ -1,4 +1,4 @@
-"""The descriptor of an instrument over rows: its views, its comparison and its usual words follow from its measures."""
+"""The descriptor of an instrument over rows: views, comparison and default words that follow from its measures."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from penchant.wording.templates import Text, document
 
 
 def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
-    """Return the instrument of a probe over rows. Its words are in `text.yaml` beside it: title, question, and under
-    `prose` methods and limits, each a list of paragraphs; what names a table or a figure may be there, too."""
+    """Return the instrument of a probe over rows.
+
+    Its words are in `text.yaml` beside it: title, question, and under `prose` methods and limits, each a list of
+    paragraphs; names of tables and figures may be there, too.
+    """
 
     def differences(a: pl.DataFrame, b: pl.DataFrame, settings: RowProbe[Any]) -> Iterator[Estimate]:
         yield from estimates(probe.measures, a, settings.level, probe.noun, other=b)
@@ -54,7 +57,7 @@ TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", 
 
 
 def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
-    """Raise DataError for a key of a `text.yaml` that nothing reads: those of tables and figures are `usual`."""
+    """Raise DataError for an unknown key of a `text.yaml`; `usual` has the keys of tables and figures."""
     found = document(file) if file.is_file() else {}
     prose = ("methods", "limits", "finding")
     known = {"": TEXTS, "prose": prose, "tables": usual["tables"], "figures": usual["figures"]}
@@ -84,7 +87,7 @@ def _slug(measure: Measure) -> str:
 
 
 def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
-    """Return how a measure is printed, or a `gap` between two models: shares as percentages, gaps of them as points."""
+    """Return the format of a measure, or of a `gap` between two models: shares as percentages, gaps as points."""
     if not measure.share:
         return Shown("+.3f", noun)
     if gap or isinstance(measure, Contrast):
@@ -141,7 +144,7 @@ def _series(measure: Measure, result: Result) -> pl.Series:
 
 
 def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
-    """Return the words of what an author need not name."""
+    """Return the words for everything that an author need not name."""
     tables: dict[str, Any] = {}
     figures: dict[str, Any] = {}
     finding: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""Instruments over the rows of a table: a model scores sentences of each, and measures are of those scores.
+"""Instruments over the rows of a table: a model scores sentences of each row, and measures use those scores.
 
-An author names the columns of a row, the sentences that are made of it, and the measures; the rest is done here.
+An author names the columns of a row, the sentences made of it, and the measures.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Row(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
     id: Text = ""
-    """A name for the row, its own in the table. Default: its line."""
+    """A name for the row, unique in the table. Default: its line."""
 
 
 R = TypeVar("R", bound=Row)
@@ -44,8 +44,8 @@ R = TypeVar("R", bound=Row)
 class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     """The base of probes over the rows of a table.
 
-    A subclass names the `row`, the `sentences` made of one and the `measures`, which may be of columns that it adds to
-    the items. Its own fields are parameters; they are in the signature.
+    A subclass names the `row`, the `sentences` made of one and the `measures`, which may use columns that it adds to
+    the items. Its own fields are parameters, and appear in the signature.
     """
 
     row: ClassVar[Any]
@@ -53,26 +53,27 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     measures: ClassVar[tuple[Measure, ...]]
     """The measures, the main one first."""
     noun: ClassVar[str] = "rows"
-    """The name of what a row is, in the plural."""
+    """The plural noun for rows."""
     limited: ClassVar[str] = "rows"
 
     data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
     """A table with one row an item; penchant schema has its columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
-    """The columns that the table calls otherwise, as field: column."""
+    """The columns that have other names in the table, as field: column."""
     method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    """The scoring method; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     on_unknown: OnUnknown = "stop"
-    """Whether rows that hold something the tokenizer does not know `stop` the study, which lists them (default), or are
-    left out and counted (`skip`)."""
+    """`stop` the study at rows with something unknown to the tokenizer (default), or `skip` and count them."""
 
     @abstractmethod
     def sentences(self, row: R) -> Mapping[str, str]:
-        """Return the sentences that a model scores for a row, by a name that all rows have."""
+        """Return the sentences that a model scores for a row, by names that all rows have."""
 
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the items with columns that measures are of; for each sentence NAME they have NAME, score_NAME and
-        tokens_NAME, beside the columns of the row."""
+        """Return the items with the columns that measures use.
+
+        For each sentence NAME they have NAME, score_NAME and tokens_NAME, beside the columns of the row.
+        """
         return items
 
     def read(self, path: Path) -> list[tuple[str, R]]:
@@ -97,7 +98,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return item[0]
 
     def group(self, item: tuple[str, R]) -> str:
-        """Return the level of a row that the first measure by levels is by."""
+        """Return the level of a row in the first measure that has levels."""
         levels = [measure.by for measure in self.measures if measure.by]
         return str(getattr(item[1], levels[0], "")) if levels else ""
 
@@ -107,17 +108,17 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         if repeated:
             raise together(
                 [
-                    DataError(f"'{name}' is the id of line {first[name]}, too", file=file, line=line, field="id")
+                    DataError(f"'{name}' is also the id of line {first[name]}", file=file, line=line, field="id")
                     for line, name in repeated
                 ]
             )
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its method decided. Raises MethodError where it does not fit the model."""
+        """Return the probe with its method set. Raises MethodError if it does not fit the model."""
         return self.model_copy(update={"method": method_for(self.method, language_model(model)).name})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the table, the parameters of the subclass, and how sentences are scored."""
+        """Return the table, the parameters of the subclass, and the scoring settings."""
         lm = language_model(model)
         own = [name for name in type(self).model_fields if name not in RowProbe.model_fields]
         return {

@@ -1,4 +1,4 @@
-"""One model while it is measured: its scorer, the files it may keep, and how far it has come."""
+"""The measurement of one model: its scorer, the files that it may keep, and its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penchant.vectors.static import StaticVectors
 
 @dataclass(slots=True)
 class Session:
-    """What `measure` is given: a `model`, and the directories `base` in which data are looked up."""
+    """The argument of `measure`: a `model`, and the directories `base` in which data are searched for."""
 
     model: Any
     base: Sequence[Path]
@@ -30,7 +30,7 @@ class Session:
 
     @classmethod
     def of(cls, model: object, run: Run) -> Session:
-        """A session with a model, to be used in a `with` statement."""
+        """Return a session with a model, for a `with` statement."""
         return cls(model, run.base, run)
 
     def __enter__(self) -> Session:
@@ -53,10 +53,10 @@ class Session:
 
     @property
     def scorer(self) -> Scorer:
-        """What asks the model. Raises ModelError for word vectors, which are not asked but looked up."""
+        """The scorer of the model. Raises ModelError for word vectors, which need none."""
         if self._scorer is None:
             language_model(self.model)
-            raise RuntimeError("a session is used in a with statement")
+            raise RuntimeError("use a session in a with statement")
         return self._scorer
 
     @property
@@ -65,15 +65,15 @@ class Session:
         return language_model(self.model)
 
     def expect(self, items: int, *, inputs: int = 1) -> None:
-        """Say how many items there are, for progress, and how many inputs are run for each."""
+        """Set the number of items, for progress, and of the inputs that are run for each."""
         self._total, self._share = items, 1 / inputs
 
     def advance(self, done: float) -> None:
-        """Say that some inputs are done; the scorer does, for what it is asked."""
+        """Report that some inputs are done, as the scorer does."""
         self.run.progress(done * self._share, self._total)
 
     def folder(self) -> Path:
-        """Where vectors are kept: beside the cache of answers, or for the time of the session."""
+        """Return the folder for vectors: beside the cache of answers, or one that lasts as long as the session."""
         if self.run.cache is not None:
             return self.run.cache.with_suffix(".vectors")
         return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
@@ -88,7 +88,7 @@ def require_static(probe: str, model: object) -> StaticVectors:
 
 
 def require_masked(probe: str, model: object, hint: str = "") -> LanguageModel:
-    """A model that a probe can read masks of. Raises MethodError, with the `hint`, for one that is not masked."""
+    """Return a masked model. Raises MethodError, with the `hint`, for any other."""
     lm = language_model(model)
     if lm.kind != "masked":
         raise MethodError(f"{probe} is for masked models and {lm.name} is {lm.kind}", hint=hint)

@@ -1,4 +1,4 @@
-"""The settings of a probe: its parameters, apart from what it does with them.
+"""The settings of a probe: its parameters, without its work.
 
 Estimates, comparisons and sections are given settings; a result keeps those it was measured with as JSON.
 """
@@ -26,14 +26,14 @@ class Settings(BaseModel, metaclass=Called):
 
     model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
     name: ClassVar[str]
-    """What a study calls it."""
+    """The name of the probe in a study."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Parameters that stand for the conventions of another tool, by its name."""
+    """Parameters for the conventions of another tool, by its name."""
     limited: ClassVar[str] = ""
-    """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
+    """The noun for the things that `limit` counts, such as "pairs"; "" for an instrument without pilots."""
 
     difference_scale: ClassVar[Scale] = Scale()
-    """The scale of its differences between models: how large they can be, and how they are printed."""
+    """The scale of differences between models: their largest size, and their format."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
@@ -42,15 +42,18 @@ class Settings(BaseModel, metaclass=Called):
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
     equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
-    """The largest difference between two models that does not matter to you, chosen before looking: models whose
-    difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
-    points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""
+    """The largest difference between two models that does not matter to you, chosen before looking.
+
+    Models whose difference is shown to be smaller count as equal (two one-sided tests). It is a share of pairs for
+    accuracies (0.05 is 5 points), on their own scale for β and δ and for effect sizes, and in points of the scale from
+    1 to 5 for ratings.
+    """
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
+    """A pilot: at most this many items, drawn with the seed and spread evenly over their groups. Default: all."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
+        """Put the parameters into the docstring and the signature, for `help`."""
         own = [name for name in cls.model_fields if name not in Settings.model_fields]
         explain(cls, own)
 
@@ -76,8 +79,8 @@ class Settings(BaseModel, metaclass=Called):
 
         def __setattr__(self, name: str, value: Any) -> None:
             if not name.startswith("_"):
-                told = "the parameters of a probe do not change"
-                raise MethodError(told, where=f"{type(self).__name__}, {name}", hint="make another probe")
+                message = "the parameters of a probe cannot be changed"
+                raise MethodError(message, where=f"{type(self).__name__}, {name}", hint="make another probe")
             super().__setattr__(name, value)
 
     def __repr__(self) -> str:
@@ -94,8 +97,10 @@ class Settings(BaseModel, metaclass=Called):
         return repr(self)
 
     def saved(self) -> dict[str, Any]:
-        """Return the settings in JSON types, as a result keeps them: files as they were named, absolute names without
-        their folders."""
+        """Return the settings in JSON types, as a result keeps them.
+
+        Files keep the names that were given; absolute names lose their folders.
+        """
         return {
             name: in_json(without_place(value) if names_files(type(self), name) else value)
             for name, value in self.model_dump().items()
@@ -103,7 +108,7 @@ class Settings(BaseModel, metaclass=Called):
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Self:
-        """Return the settings that a result keeps. Raises StudyError for what are none."""
+        """Return the settings that a result keeps. Raises StudyError for invalid ones."""
         try:
             return cls.model_validate_json(json.dumps(saved))
         except ValidationError as error:
@@ -116,5 +121,5 @@ explain(Settings, ())
 
 
 def _shorten(schema: dict[str, Any]) -> None:
-    """Leave the parameters out of a schema's description; it explains each where it stands."""
+    """Remove the parameters from a schema's description, since the schema explains each."""
     schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]

@@ -1,5 +1,8 @@
-"""How the two sentences of pairs are written, apart from what they contrast: marks of acceptability, final punctuation,
-letters read in the wrong encoding, blanks, quotation marks and capitals. A model scores all of it as it stands."""
+"""Defects in the writing of paired sentences, apart from their contrast.
+
+They are marks of acceptability, final punctuation, letters read in the wrong encoding, blanks, quotation marks and
+capitals, all of which a model scores.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from penchant.tables.missing_values import missing_word
 from penchant.wording.phrases import Note
 
 NAMED = 3
-"""The places that a caution names of each side."""
+"""The most places that a caution names of each side."""
 
 
 class Sentence(NamedTuple):
@@ -35,13 +38,12 @@ class Pair(NamedTuple):
 
 
 Sides = tuple[bool, bool]
-"""Which of the two sentences something is said of."""
+"""A flag for each of the two sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One way in which sentences may be written, by the code of its note; `contrast`: it may be what the pairs of a
-    group are about."""
+    """A kind of defect, by the code of its note; with `contrast`, it may be what the pairs of a group are about."""
 
     code: str
     sides: Callable[[str, str], Sides]
@@ -49,8 +51,11 @@ class _Kind:
 
 
 def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
-    """Yield a note for every kind of defect that some pairs have: how many sentences of each side, which `names` call,
-    and the first lines of each; and the groups of two pairs or more of which every pair has it."""
+    """Yield a note for every kind of defect that some pairs have.
+
+    It gives the number of sentences of each side, as `names` calls them, the first lines of each, and the groups of at
+    least two pairs that all have it.
+    """
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
         hit = [(pair, sides) for pair in pairs if any(sides := kind.sides(pair.first.text, pair.second.text))]
@@ -63,7 +68,7 @@ def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
 
 
 def _places(sentences: Sequence[Sentence]) -> str:
-    """The first sentences by file and line, and how many more there are."""
+    """Return the first sentences by file and line, and the number of the others."""
     parts: list[str] = []
     for number, sentence in enumerate(sentences):
         same = number > 0 and sentence.file == sentences[number - 1].file
@@ -78,7 +83,7 @@ _MARK = re.compile(r"\s*(?:[*?#%]+\s*(?=[^\W\d_]|[\"'“‘«„(\[¿¡])|\((?:[
 _MARK_AFTER = re.compile(r"(?:\*+|#+|\?{2,}|\((?:[*?#%]+)\))\s*\Z")
 _END = frozenset(".!?…。！？．؟۔।॥։።፧។။᠃᭞;:")
 _CLOSING = "\"'”’»›)]}*#"
-"""What may stand after the last mark of a sentence."""
+"""Signs that may follow the last mark of a sentence."""
 
 
 def _marked(text: str) -> bool:
@@ -88,7 +93,7 @@ def _marked(text: str) -> bool:
 
 
 def beginning_marks(first: str, second: str) -> Sides:
-    """Which of two sentences begin with a mark of acceptability; a sign # that begins both is that of a hashtag."""
+    """Flag the sentences that begin with a mark of acceptability; a # that begins both is a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _begins(first), _begins(second)
@@ -100,14 +105,14 @@ def _begins(text: str) -> bool:
 
 
 def without_mark(text: str) -> str:
-    """A sentence without the mark of acceptability that it begins with, and without the blanks around that."""
+    """Return a sentence without the mark of acceptability that it begins with, and the blanks around it."""
     shown = text.lstrip()
     mark = _MARK.match(shown)
     return shown[mark.end() :].lstrip() if mark else text
 
 
 def _marks(first: str, second: str) -> Sides:
-    """Which sentences have a mark; a sign # that begins both is that of a hashtag."""
+    """Flag the sentences that have a mark of acceptability; a # that begins both is a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _marked(first), _marked(second)
@@ -118,7 +123,7 @@ def _ends(text: str) -> bool:
 
 
 def _ending(first: str, second: str) -> Sides:
-    """Which of two sentences alone ends in punctuation."""
+    """Flag the sentence that alone ends in punctuation."""
     one, other = _ends(first), _ends(second)
     return one and not other, other and not one
 
@@ -133,11 +138,11 @@ def _misreads(first: str, second: str) -> Sides:
 # Blanks -------------------------------------------------------------------------------------------------------------
 
 _FIXED = re.compile("(?<!«)[\u00a0\u202f\u2007](?![;:!?»%])")
-"""No-break spaces, but for those that French has before signs and inside guillemets."""
+"""No-break spaces, except those that French has before signs and inside guillemets."""
 _HIDDEN = re.compile(
     "[\u200b\u2060\ufeff\u00ad\u200e\u200f\u2028\u2029\u0085]|(?<![^\x00-\u024f])[\u200c\u200d](?![^\x00-\u024f])"
 )
-"""Characters without width, but for joiners, where they are no part of a script."""
+"""Characters without width, except joiners that are part of a script."""
 
 
 def _fixed(first: str, second: str) -> Sides:
@@ -149,7 +154,7 @@ def _hidden(first: str, second: str) -> Sides:
 
 
 def _has(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether a character outside ASCII is found in a text."""
+    """Return whether a text matches a pattern of characters outside ASCII."""
     return not text.isascii() and pattern.search(text) is not None
 
 
@@ -162,7 +167,7 @@ def _stray(text: str) -> bool:
 
 
 def _broken(first: str, second: str) -> Sides:
-    """Which sentences go over several lines."""
+    """Flag the sentences that span several lines."""
     return _over_lines(first), _over_lines(second)
 
 
@@ -178,7 +183,7 @@ _STRAIGHT = re.compile("[\"']")
 
 
 def _quotes(first: str, second: str) -> Sides:
-    """Which of two sentences has curly quotation marks or apostrophes where the other has straight ones."""
+    """Flag a sentence with curly quotation marks or apostrophes if the other has straight ones."""
     curly = [_has(_CURLY, text) for text in (first, second)]
     if not any(curly):
         return False, False
@@ -192,8 +197,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _capitals(first: str, second: str) -> Sides:
-    """Which of two sentences alone begins with a small letter, unless the other begins with a word that has its capital
-    wherever it stands."""
+    """Flag the sentence that alone begins with a small letter, unless it has the other's first word with a capital."""
     one, other = _WORD.search(first), _WORD.search(second)
     if one is None or other is None or one[0][0] == other[0][0]:
         return False, False
@@ -222,12 +226,12 @@ _KINDS = (
     _Kind("pairs-capitals", _capitals, contrast=True),
 )
 
-# What is no sentence ------------------------------------------------------------------------------------------------
+# Cells without a sentence -------------------------------------------------------------------------------------------
 
 _ERROR = re.compile(r"#(?:N/A|NV|N/D|[^\W\d_¡¿ ]?[¡¿]?[\w/]{1,20}[!?])")
 
 
 def error_value(text: str) -> bool:
-    """Whether a cell holds the error of a spreadsheet, such as #NAME? or #REF!, in any language, and no text."""
+    """Return whether a cell holds only the error of a spreadsheet, such as #NAME? or #REF!, in any language."""
     shown = text.strip()
     return shown == shown.upper() and _ERROR.fullmatch(shown) is not None

@@ -1,4 +1,4 @@
-"""Items that a model's tokenizer does not know in full: they stop a study, all named, or are left out and counted."""
+"""Items that a model's tokenizer does not know in full, which stop a study or are left out and counted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ _CHUNK = 1_024
 
 
 def require_known(on_unknown: str) -> OnUnknown:
-    """What to do about unknown items, by its name. Raises MethodError for another name."""
+    """Return the treatment of unknown items, by its name. Raises MethodError for another name."""
     if on_unknown not in get_args(OnUnknown):
         raise MethodError(f"unknown on_unknown '{on_unknown}'", hint=one_of(on_unknown, get_args(OnUnknown)))
     return cast(OnUnknown, on_unknown)
 
 
 def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
-    """For each text, its first part that the tokenizer does not know, or "". A special token that is written in the
-    text is none, even if the tokenizer uses the same one for what it does not know."""
+    """Yield, for each text, its first part that the tokenizer does not know, or "".
+
+    A special token written in the text counts as known, even if the tokenizer uses it for unknown parts.
+    """
     stream = iter(texts)
     while part := list(islice(stream, _CHUNK)):
         for text, encoding in zip(part, model.tokenizer.encode(part), strict=True):
@@ -36,7 +38,7 @@ def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
 
 
 def unknown_part(tokenizer: Tokenizer, text: str, encoding: Encoding) -> str:
-    """The first part of an encoded text that the tokenizer does not know, or ""."""
+    """Return the first part of an encoded text that the tokenizer does not know, or ""."""
     if tokenizer.unknown_id not in encoding.ids:
         return ""
     written = str(tokenizer.hf.unk_token)
@@ -51,7 +53,7 @@ def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:
 def known_texts(
     model: LanguageModel, texts: Sequence[tuple[str, str]], on_unknown: OnUnknown
 ) -> Sequence[tuple[str, str]]:
-    """The (text, place) pairs that a model is to read: with `skip`, those that its tokenizer knows."""
+    """Return the (text, place) pairs that a model is to read: with `skip`, those that its tokenizer knows."""
     if on_unknown == "stop":
         return texts
     parts = unknown_parts(model, (text for text, _ in texts))
@@ -66,10 +68,10 @@ def known_items(
     on_unknown: OnUnknown,
     noun: str,
 ) -> tuple[list[T], tuple[Note | str, ...]]:
-    """The items of which the tokenizer knows every text, and notes that name the others, which `noun` calls, and
-    those that are read in another spelling.
+    """Return the items whose texts the tokenizer all knows, and notes on the others and on respelt ones.
 
-    Raises DataError with `stop`, naming those others (20, then how many more), and where none is left.
+    `noun` is the plural noun for items. Raises DataError with `stop`, naming the unknown items (20, then how many
+    more), and if none is left.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
@@ -92,20 +94,22 @@ def known_items(
 
 
 def respelt_in(model: LanguageModel) -> Mapping[str, str]:
-    """The texts that a model read in another spelling, and that spelling."""
+    """Return the texts that a model read in another spelling, with that spelling."""
     tokenizer = model.tokenizer
     return tokenizer.respelt if isinstance(tokenizer, EquivalentTokenizer) else {}
 
 
 def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[Note | str]:
-    """The note on what is known in a spelling that is canonically equivalent to the one that is written."""
+    """Yield a note on texts known only in a canonically equivalent spelling."""
     if found:
         yield Note("respelt", found=len(found), of=total, noun=noun, where=where, shown=first_of(found, _MOST_NAMED))
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """The places of what is unknown: one by one, or together where more than a few lack the same; of very many only the
-    first with each part."""
+    """Return the places of unknown parts, one by one, or together if more than a few lack the same part.
+
+    Of very many, only the first with each part is named.
+    """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:
         by_part.setdefault(part, []).append(where)
@@ -131,5 +135,5 @@ def _refusal(where: str, part: str) -> DataError:
 
 
 def signed_unknown(on_unknown: OnUnknown) -> dict[str, object]:
-    """The part of a signature about items left out; nothing where there can be none."""
+    """Return the part of a signature about items left out; empty if there can be none."""
     return {} if on_unknown == "stop" else {"on_unknown": on_unknown}

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import polars as pl
 
 SPACE = "▁"
-"""Stands for a space before a piece, as SentencePiece writes it."""
+"""The sign for a space before a token, as SentencePiece writes it."""
 
 
 def _alphabet() -> dict[str, int]:
-    """Return the byte that each character of byte-level BPE (Radford et al. 2019) stands for: printable Latin-1 for
-    itself, the rest in order from U+0100 on."""
+    """Return the byte that each character of byte-level BPE (Radford et al. 2019) stands for.
+
+    Printable Latin-1 stands for itself, the characters from U+0100 on for the other bytes in order.
+    """
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     printable = {chr(byte): byte for byte in itself}
     others = (byte for byte in range(256) if byte not in itself)
@@ -22,12 +24,14 @@ def _alphabet() -> dict[str, int]:
 
 _BYTES = _alphabet()
 _SAMPLE = 100
-"""Texts that are examined to recognise a byte-level tokenizer."""
+"""The number of texts examined to recognise a byte-level tokenizer."""
 
 
 def readable(pieces: pl.Series, texts: pl.Series) -> pl.Series:
-    """Make byte-level tokens the characters they stand for (`‹E0 A6›` where one ends inside a character), and keep all
-    others. `texts` are those that were tokenized."""
+    """Return byte-level tokens as the characters that they stand for, and all other tokens unchanged.
+
+    The bytes of a cut character show as `‹E0 A6›`. `texts` are those that were tokenized.
+    """
     entries = pieces.explode().drop_nulls().unique()
     sample = zip(pieces.head(_SAMPLE).to_list(), texts.head(_SAMPLE).to_list(), strict=True)
     if not all(char in _BYTES for entry in entries for char in entry) or not all(_spelled(*row) for row in sample):

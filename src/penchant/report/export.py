@@ -41,9 +41,9 @@ def export(
 
     `scores` and `columns` choose what the tables show (see `penchant.report.export_filter`). Returns the paths.
 
-    Files of an earlier export are replaced, each atomically; the hashes in a hidden file of the folder tell them from
-    others. Raises MethodError for another form and for a name that no table has, OutputError for a file that cannot be
-    written and for one that an export would replace although it was not written, or was changed since.
+    Files of an earlier export are replaced, each atomically; a hidden file of the folder has their hashes. Raises
+    MethodError for another form and for a name that no table has, OutputError for a file that cannot be written, or
+    that would be replaced although no export wrote it or it was changed since.
     """
     if to not in FORMS:
         raise MethodError(f"unknown form '{to}'", hint=one_of(to, FORMS))
@@ -53,21 +53,23 @@ def export(
     place = Path(folder)
     hashes, made = _earlier(place), exported(place)
     options = {"--to": (to,), "--scores": choice.scores, "--columns": choice.columns}
-    asked = tuple(word for name, given in options.items() if given for word in (name, ",".join(given)))
+    options_given = tuple(word for name, given in options.items() if given for word in (name, ",".join(given)))
     files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
         refuse_other(path, "as penchant export left it", partial(_has_hash, known))
     hashes |= {path.name: _hash(content) for path, content in files.items()}
-    made |= {path.name: Made(document.made_of, asked) for path in files}
+    made |= {path.name: Made(document.made_of, options_given) for path in files}
     records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}
     write_together({place / _HASHES: as_json({"sha256": hashes, "made": records}), **files})
     return list(files)
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
-    """Return a sentence for each section whose tables lack some of the columns that an export chooses. Raises
-    MethodError for a column that no table has."""
+    """Return a sentence for each section whose tables lack some of the chosen columns.
+
+    Raises MethodError for a column that no table has.
+    """
     return Choice.of(document, None, columns).absent(document)
 
 
@@ -88,14 +90,14 @@ _HASHES = ".penchant-export.json"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What an exported file was made of, as `Document.made_of` has it, and the options of the export."""
+    """The results that an exported file was made from (`Document.made_of`), and the options of the export."""
 
     of: str
     by: tuple[str, ...]
 
 
 def exported(folder: Path) -> dict[str, Made]:
-    """Return the files that exports wrote into a folder and that are there; none where there is no record of them."""
+    """Return the existing files that exports wrote into a folder; none if there is no record of them."""
     try:
         records = json.loads(read_text(folder / _HASHES))["made"]
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
@@ -113,21 +115,20 @@ def _earlier(folder: Path) -> dict[str, str]:
 
 def _csv(document: Document, choice: Choice) -> Iterator[File]:
     taken = {"index"}
-    told: list[tuple[str, str, pl.DataFrame]] = []
+    tables: list[tuple[str, str, pl.DataFrame]] = []
     for placed in document.sections:
         for name, title, frame in _frames(placed, choice):
             file = f"{_free(f'{placed.place}-{name}', taken)}.csv"
-            told.append((file, title, frame))
+            tables.append((file, title, frame))
             yield file, _text(frame)
-    yield "index.csv", _text(_index(told))
+    yield "index.csv", _text(_index(tables))
 
 
 _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its interval", "n": "its number of items"}
 
 
 def _index(tables: Iterable[tuple[str, str, pl.DataFrame]]) -> pl.DataFrame:
-    """Return the index of some tables (file, what it is, table): a row for each file, with an empty column, and one for
-    each of its columns, with its meaning where that is known."""
+    """Return the index of tables (file, title, table): a row for each file, and for each column with its meaning."""
     meanings, rows = common("columns"), []
     for file, title, frame in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))
@@ -140,7 +141,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame]]) -> pl.DataFrame:
 
 
 def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the tables of a section, and what they were made of: name, what it is, and the table."""
+    """Yield the tables of a section, and the tables that they were made from: name, title, and table."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -154,8 +155,11 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataF
 
 
 def _text(frame: pl.DataFrame) -> str:
-    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, as one with a carriage return
-    must be; see `penchant.tables.formula_escape` for those that begin like a formula."""
+    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted.
+
+    A text with a carriage return must be quoted; for texts that look like formulas, see
+    `penchant.tables.formula_escape`.
+    """
     columns = []
     for series in frame:
         if isinstance(series.dtype, pl.List):
@@ -175,8 +179,11 @@ def _json(values: list[Any] | None) -> str | None:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """Return a table with unrounded numbers: a column each for a number, the bounds of its interval and its count, and
-    one for the notes on the numbers of a row, where there are any."""
+    """Return a table with unrounded numbers.
+
+    A number has a column each for its value, the bounds of its interval and its count; notes have one, if there are
+    any.
+    """
     columns: dict[str, pl.Series] = {}
     for i, name in enumerate(names(table.columns)):
         cells = [row.cells[i] for row in table.rows]
@@ -210,8 +217,7 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
 
 
 def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
-    """Stack the tables of several models, with a first column `model`. A label of that name in the data becomes
-    `model (label)`."""
+    """Stack the tables of several models, with a first column `model`; a label `model` becomes `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
             pl.lit(result.signature["model"]).alias("model"), pl.all()
@@ -316,7 +322,7 @@ def _figures(document: Document, _: Choice) -> Iterator[File]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return a file name for `name`, which may hold the name of a data set or of a probe directory, and take it."""
+    """Return a free file name for `name`, which may hold the name of a data set or a probe directory, and take it."""
     taken.add(free := distinct(name, taken))
     return free
 

@@ -1,4 +1,4 @@
-"""What the tables of an export show: all of it, or the scores and columns that were chosen by name."""
+"""The choice of the scores and columns, by name, that the tables of an export show."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from penchant.report.tables import Table, constant
 _NAMING = {"score", "measure", "of"}
 """The columns that name a score or a measure."""
 _AMONG = "where"
-"""The column that names a score among other things, separated by commas."""
+"""The column that may name a score among other things, separated by commas."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The scores whose rows are shown, and the columns that are shown, in order; all of them where none is named."""
+    """The scores whose rows are shown, and the columns shown, in order; all of them if none is named."""
 
     scores: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None) -> Choice:
-        """Choose by names, given one by one or separated by commas. Raises MethodError for a name that no table of the
-        document has."""
+        """Choose by names, in a list or separated by commas. Raises MethodError for a name that no table has."""
         if scores is None and columns is None:
             return cls()
         tables = [table for placed in document.sections for table in placed.tables()]
@@ -38,22 +37,25 @@ class Choice:
         )
 
     def tables(self, placed: Placed) -> list[Table]:
-        """Return the tables of a section with what was chosen. A table in which none of the scores stands keeps all its
-        rows; one of which no column of numbers was chosen is left out. Columns without which the rows would be alike,
-        such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the title."""
+        """Return the tables of a section with the chosen rows and columns.
+
+        A table with none of the scores keeps all its rows; one with no chosen column of numbers is left out. Columns
+        that distinguish the rows, such as the paradigm, come first, even if they were not chosen; a value shared by all
+        rows is in the title.
+        """
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
     def absent(self, document: Document) -> list[str]:
-        """Return a sentence for each section that lacks some of the columns that were chosen."""
-        told = []
+        """Return a sentence for each section that lacks some of the chosen columns."""
+        sentences = []
         for placed in document.sections:
             heads = {name for table in placed.tables() for both in _heads(table) for name in both}
             lacking = [name for name in self.columns if name not in heads]
             if lacking:
                 left = "" if self.tables(placed) else ", and none of its tables is written"
-                told.append(f"{placed.place} has no column {', '.join(map(repr, lacking))}{left}")
-        return told
+                sentences.append(f"{placed.place} has no column {', '.join(map(repr, lacking))}{left}")
+        return sentences
 
     def _rows(self, table: Table) -> Table:
         marked = _scores(table, {*_NAMING, _AMONG})
@@ -86,15 +88,15 @@ def _heads(table: Table) -> list[tuple[str, str]]:
 
 
 def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return the columns of words that were not chosen, but without which two rows would be about the same."""
+    """Return the columns of words that were not chosen, but without which rows would look alike."""
     telling: list[int] = []
 
-    def told_apart(columns: Sequence[int]) -> int:
+    def distinct(columns: Sequence[int]) -> int:
         return len({tuple(row.cells[i] for i in columns) for row in table.rows})
 
     for i in words:
         known = [*telling, *(word for word in words if word in chosen)]
-        if i not in chosen and told_apart([*known, i]) > told_apart(known):
+        if i not in chosen and distinct([*known, i]) > distinct(known):
             telling.append(i)
     return telling
 
@@ -110,7 +112,7 @@ def _named(cell: str, among: bool) -> list[str]:
 
 
 def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """Return the names given. A name may itself have commas, as "β, raters sampled" has."""
+    """Return the chosen names, which may themselves have commas. Raises MethodError for an unknown name."""
     texts = [given] if isinstance(given, str) else given
     found = [name for text in texts for name in _split(str(text), set(known))]
     for name in found:
@@ -122,7 +124,7 @@ def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: 
 
 
 def _split(text: str, known: set[str]) -> list[str]:
-    """Return the names in a text, each the longest that is known."""
+    """Return the names in a text, each the longest possible."""
     parts, found = text.split(","), []
     while parts:
         ends = (end for end in range(len(parts), 1, -1) if ",".join(parts[:end]).strip() in known)

@@ -1,4 +1,4 @@
-"""Figures: a chart, what it shows in words, and its drawing as SVG or PNG."""
+"""Figures: a chart, its description in words, and its drawing as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart. `name` is short and fit for a file name; `text` describes the chart for those who cannot see it.
+    """A chart with its description.
 
-    `numbers` names the table that holds the numbers drawn. `picks` names columns of items, separated by spaces: a click
-    on a mark selects the items that agree with the mark's fields of those names.
+    `name` is short and fit for a file name; `text` describes the chart for those who cannot see it. `numbers` names the
+    table that holds the numbers drawn. `picks` names columns of items, separated by spaces: a click on a mark selects
+    the items that agree with the mark's fields of those names.
     """
 
     name: str
@@ -56,12 +57,11 @@ class Figure:
 
 
 _RESERVED = 66 << 30
-"""Bytes of addresses that V8 reserves, and ends the process where it cannot: 64 GiB and some."""
+"""Bytes of address space that V8 reserves, ending the process if it cannot: 64 GiB and some."""
 
 
 def converter() -> Any:
-    """Return vl-convert, which draws with V8. Raises OutputError where a limit on addresses, as `ulimit -v` sets it,
-    leaves too few."""
+    """Return vl-convert, which draws with V8. Raises OutputError if a limit such as `ulimit -v` is too low for it."""
     import vl_convert
 
     try:
@@ -73,21 +73,21 @@ def converter() -> Any:
         return vl_convert
     if limit != resource.RLIM_INFINITY and limit - used < _RESERVED:
         raise OutputError(
-            f"figures need {_RESERVED >> 30} GiB of addresses, and this process may have {limit >> 30}",
-            hint="tables are kept; ulimit -v unlimited, or penchant report DIR on another machine, draws them",
+            f"figures need {_RESERVED >> 30} GiB of address space, and this process is limited to {limit >> 30}",
+            hint="tables are kept; for figures, run ulimit -v unlimited, or penchant report DIR on another machine",
         )
     return vl_convert
 
 
 def _renumbered(svg: str) -> str:
-    """Number gradients from 0: the converter goes on counting from one drawing to the next."""
+    """Number gradients from 0, because the converter goes on counting from one drawing to the next."""
     numbers = {old: f"gradient_{n}" for n, old in enumerate(dict.fromkeys(re.findall(r"\bgradient_\d+\b", svg)))}
     return re.sub(r"\bgradient_\d+\b", lambda match: numbers[match[0]], svg)
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Make charts without checking every part against Vega-Lite's schema, which takes as long as all else in a page."""
+    """Skip the check of charts against Vega-Lite's schema, which takes as long as the rest of a page."""
     from altair.utils import schemapi
 
     with schemapi.debug_mode(False):
@@ -95,24 +95,29 @@ def unchecked() -> Iterator[None]:
 
 
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-"""Fonts as wide as the one that the renderer measures labels with, so that none are cut off in other programs."""
+"""Fonts as wide as the one that the renderer measures labels with, so that other programs cut off none."""
 _PADDING = 20
-"""Points around a drawing, for labels in another font where those are missing."""
+"""Points around a drawing, so that labels fit in another font."""
 _BREAKS = str.maketrans({"\u2028": "␤", "\u2029": "¶"})
-"""Line and paragraph separators, which end a string in Vega's expressions, where Vega-Lite writes sorted labels."""
+"""Line and paragraph separators, which would end a string in Vega-Lite's expressions for sorted labels."""
 _INHERITED = re.compile(
     r"constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
     r"|__(define|lookup)(G|S)etter__|if"
 )
-"""What every object of JavaScript has. Vega looks up titles and the labels that are sorted in plain objects and takes
-these for its own, and `if` for its function; it does not with a word joiner, which has no width, in front."""
+"""The names that every object of JavaScript has, and `if`.
+
+Vega looks up titles and sorted labels in plain objects, and mistakes these names for its own; a word joiner in front,
+which has no width, prevents that.
+"""
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that an SVG cannot hold and that crash the renderer, such as a control character that a model predicts."""
 
 
 def _drawable(part: Any) -> Any:
-    """Return a part of a chart with texts that Vega can draw, field names among them (U+FFFD for what it cannot, marks
-    for line separators), and None for NaN and infinities."""
+    """Return a part of a chart with texts and field names that Vega can draw, and None for NaN and infinities.
+
+    U+FFFD replaces characters that cannot be drawn, and marks replace line separators.
+    """
     if isinstance(part, Mapping):
         return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}
     if isinstance(part, list):
@@ -123,7 +128,7 @@ def _drawable(part: Any) -> Any:
 
 
 def _title(title: Any) -> Any:
-    """Return a title as one line without backslashes: Vega-Lite writes it into expressions, escaping quotes alone."""
+    """Return a title as one line without backslashes, which Vega-Lite does not escape in expressions."""
     return " ".join(title.replace("\\", "∖").splitlines()) if isinstance(title, str) else title
 
 

@@ -1,8 +1,8 @@
 """The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
 
-A difference is only told where its interval leaves out the null and its p-value, adjusted over its family of tests,
-is at most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p where interval
-and test decide otherwise.
+A difference is stated only if its interval leaves out the null and its p-value, adjusted over its family of tests, is
+at most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p-value if interval
+and test disagree.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from penchant.wording.phrases import notes_of
 from penchant.wording.templates import listed as listed
 
 ALPHA = DECIDES
-"""The largest p-value, adjusted over its family, at which a difference is told."""
+"""The largest p-value, adjusted over its family, at which a difference is stated."""
 MOST = 3
-"""How many differences, models or data sets a finding names; of the others it says how many there are."""
+"""The most differences, models or data sets that a finding names; the others are only counted."""
 NAMED = 5
-"""How many places that are not clear a finding names; of more it says how many there are."""
+"""The most unclear places that a finding names; more are only counted."""
 TOO_FEW = "too few to say"
-"""What is said in place of a number whose interval leaves nothing out."""
+"""The text in place of a number whose interval leaves nothing out."""
 _WHOLE = 0.005
 """The share of the scale that such an interval may leave out at either end."""
 Estimated: TypeAlias = Mapping[str, Any]
@@ -34,9 +34,12 @@ Estimated: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How the numbers of a finding are written: in the format `form`, multiplied by `scale`, with `unit` after them;
-    `noun` says what n counts, `null` is the number that means "no difference", `ends` are the least and the greatest
-    number that there can be, `beside` says what is told after n."""
+    """The format of the numbers of a finding.
+
+    Numbers are multiplied by `scale`, formatted as `form` and followed by `unit`; `noun` names the things that n
+    counts, `null` is the number that means "no difference", `ends` are the smallest and the largest possible number,
+    and `beside` returns a text to follow n.
+    """
 
     form: str
     noun: str
@@ -47,8 +50,7 @@ class Shown:
     beside: Callable[[Estimated], str] = lambda row: ""
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
-        """Return an estimate with its interval, its p where that decides otherwise, and what it is over if `n`; that of
-        too few items is not told."""
+        """Return an estimate with its interval, its p-value if the two disagree, and n; of too few items only n."""
         over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
         if self.too_few(row):
             return f"{TOO_FEW}{over}"
@@ -59,7 +61,7 @@ class Shown:
         return f"{value}{self.unit} {interval}{rough}{p}{over}"
 
     def too_few(self, row: Estimated) -> bool:
-        """Return whether there are too few items, or an interval goes from one end of what can be to the other."""
+        """Return whether there are too few items, or the interval covers all possible numbers."""
         low, high = self.ends
         slack = (high - low) * _WHOLE
         whole = math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
@@ -75,18 +77,18 @@ def measured(rows: Iterable[Estimated]) -> list[Estimated]:
 
 
 def outside(row: Estimated, null: float = 0) -> bool:
-    """Return whether the interval of an estimate leaves out `null`, and is not of too few items to say so."""
+    """Return whether the interval of an estimate leaves out `null`, and has enough items to say so."""
     low, high = row["low"], row["high"]
     return not (is_few(row) or math.isnan(low) or math.isnan(high) or low <= null <= high)
 
 
 def deciding(row: Estimated) -> float:
-    """Return the p-value that decides: that adjusted over its family, or its own where it stands alone."""
+    """Return the p-value that decides: the one adjusted over its family, or its own if it stands alone."""
     return float(row["p"] if math.isnan(row["p_holm"]) else row["p_holm"])
 
 
 def told(row: Estimated, null: float = 0) -> bool:
-    """Return whether an estimate is told apart from `null`: by its interval and by its p-value, which it must have."""
+    """Return whether an estimate differs from `null`, by its interval and by its p-value, which it must have."""
     return outside(row, null) and deciding(row) <= ALPHA
 
 
@@ -97,7 +99,7 @@ def tested(row: Estimated) -> str:
 
 
 def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[str]:
-    """Return the names of places not told apart from `null`; where the interval alone would, with the p-value."""
+    """Return the places that do not differ from `null`, with the p-value if only that prevents it."""
     return [
         f"{place} ({tested(row)})" if _at_odds(row, null) and outside(row, null) else place
         for place, row in places
@@ -106,14 +108,16 @@ def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[st
 
 
 def _at_odds(row: Estimated, null: float) -> bool:
-    """Return whether interval and test decide otherwise."""
+    """Return whether interval and test disagree."""
     known = not math.isnan(deciding(row) + row["low"] + row["high"])
     return known and outside(row, null) != (deciding(row) <= ALPHA)
 
 
 def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:
-    """Say the number of each model, and which cannot be told apart from `how.null`, called `apart`; nothing of those
-    that have an interval and were not tested. Empty where nothing was measured."""
+    """Return a sentence on the number of each model, and on those that do not differ from `how.null`, called `apart`.
+
+    Of models with an interval and no test, only the number is given. Empty if nothing was measured.
+    """
     known = [(name, row) for name, row in rows if measured([row])]
     if not known:
         return ""
@@ -137,9 +141,11 @@ def _untested(row: Estimated) -> bool:
 
 
 def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
-    """Say the differences between models, the clearest and largest first: `higher` is what the first is where a
-    difference is above 0, such as "is higher than"; `what` is the quantity, where `higher` does not say it. Every
-    number is of the first minus the second. Empty where nothing was measured."""
+    """Return a sentence on the differences between models, the clearest and largest first.
+
+    `higher` describes the first model if the difference is above 0, such as "is higher than"; `what` is the quantity,
+    if `higher` does not say it. Every number is of the first minus the second. Empty if nothing was measured.
+    """
     named = f"difference of {what}, " if what else ""
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
     parts = []
@@ -165,8 +171,11 @@ def across(
     apart: str = "0",
     more: str = "in the table",
 ) -> str:
-    """Say in which of several places (a `noun` in the plural) an estimate called `what` is told apart from `how.null`,
-    called `apart`: the clear ones, largest first, and how many are not clear. Empty where nothing was measured."""
+    """Return a sentence on the places in which an estimate differs from `how.null`, the largest first.
+
+    `noun` is the plural for the places, `what` the name of the estimate and `apart` that of the null; places that are
+    not clear are counted. Empty if nothing was measured.
+    """
     known = [(place, row) for place, row in rows if measured([row])]
     if not known:
         return ""

@@ -21,8 +21,10 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[str, Any]:
-    """Return the template variables of one section; `name` is its id in the page. `signatures` numbers those of the
-    page, which rows refer to."""
+    """Return the template variables of one section; `name` is its id in the page.
+
+    `signatures` numbers the signatures of the page, which rows refer to.
+    """
     section, results = placed.section, placed.results
     tables, between = placed.estimates(), placed.compared()
     views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
@@ -53,7 +55,7 @@ def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[
 
 
 def cautions(results: Sequence[Result]) -> list[str]:
-    """Return the cautions of several results, each once, those about all first, the others after their models."""
+    """Return the cautions of several results, each once: first those about all, then the others with their models."""
     models: dict[str, list[str]] = {}
     for result in results:
         for caution in dict.fromkeys(result.cautions):
@@ -128,6 +130,7 @@ def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict
 
 @cache
 def environment() -> jinja2.Environment:
+    """Return the environment of the HTML templates, which escapes every text."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_undirected
     )

@@ -1,4 +1,4 @@
-"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item."""
+"""The items of a report: a table to sort, search and filter, and the tokens of the selected item."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from penchant.records import Result
 KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
 """The columns of items that identify a stimulus, as far as an instrument has them."""
 _AGAIN = "again"
-"""The column that numbers rows of one stimulus."""
+"""The column that numbers the rows of one stimulus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table. Labels can be filtered by; texts are searched (`hidden` ones are not shown); numbers are
-    shown with `digits` decimals (and a sign if `signed`). `model` is the model that the column is about, if any."""
+    """A column of the item table.
+
+    Labels can be filtered by; texts are searched (`hidden` ones are not shown); numbers are shown with `digits`
+    decimals (and a sign if `signed`). `model` is the model that the column is about, if any.
+    """
 
     title: str
     kind: Literal["id", "text", "label", "number", "hidden"]
@@ -30,15 +33,17 @@ class Column:
     signed: bool = False
 
     def gather(self, rows: pl.Series | list[int]) -> Column:
-        """Return the column of some items, null where a row is."""
+        """Return the column for some items, null where the row is null."""
         return replace(self, values=self.values.gather(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row of tokens per item: `tokens` (a list of strings per item), `values` (as many numbers, null where there is
-    none) and `note` (a word per item, such as the sum). Strips of one `model` are shown below each other. `marks`, a
-    second number per token from −1 to 1, colour it."""
+    """A row of tokens for each item, with a number for each token.
+
+    `tokens` has a list of strings per item, `values` as many numbers (null for none), and `note` a word, such as the
+    sum. Strips of one `model` are shown below each other. `marks`, a second number per token from −1 to 1, colours it.
+    """
 
     model: str
     title: str
@@ -48,7 +53,7 @@ class Strip:
     marks: pl.Series | None = None
 
     def gather(self, rows: pl.Series | list[int]) -> Strip:
-        """Return the strip of some items, null where a row is."""
+        """Return the strip for some items, null where the row is null."""
         tokens, values, note = (each.gather(rows) for each in (self.tokens, self.values, self.note))
         marks = None if self.marks is None else self.marks.gather(rows)
         return replace(self, tokens=tokens, values=values, note=note, marks=marks)
@@ -56,11 +61,11 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """Columns, strips and the remarks of each model, all with one entry per item. A remark is null where the model has
-    no such item.
+    """Columns, strips and the remarks of each model, all with one entry per item.
 
-    `unit` says what the numbers of tokens are. `parallel`: the strips of a model hold the same text except at one
-    place, which is then shown; if the scores are `sums`, with what every token adds to their difference.
+    A remark is null where the model lacks the item. `unit` describes the numbers of tokens. If `parallel`, the strips
+    of a model hold the same text except at one place, which is marked; if the scores are `sums`, with what every token
+    adds to their difference.
     """
 
     noun: str
@@ -72,22 +77,24 @@ class ItemTable:
     sums: bool = True
 
     def left_out(self, model: str) -> pl.Series:
-        """Return whether a model has no such item, for each item."""
+        """Return, for each item, whether a model lacks it."""
         return self.remarks[model].is_null()
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The items of several models, each once, joined by what identifies them: `items` has the rows of the first model
-    that has them, with the columns that all have, `rows` the row of every item in each model's own table, null where
-    the model lacks it."""
+    """The items of several models, each once, joined by the columns that identify them.
+
+    `items` has each item's row from the first model with that item, with the columns that all models have; `rows` has
+    the row of every item in each model's own table, null where the model lacks it.
+    """
 
     items: pl.DataFrame
     rows: tuple[pl.Series, ...]
 
     @classmethod
     def of(cls, frames: Sequence[pl.DataFrame]) -> Joined:
-        """Join tables by the columns in `KEYS`; items that only a later table has follow the one they follow there."""
+        """Join tables by the columns in `KEYS`; items that only a later table has keep their place in its order."""
         shared = [name for name in frames[0].columns if all(name in frame.columns for frame in frames)]
         places = [_places(frame, [name for name in KEYS if name in shared]) for frame in frames]
         order, parts = list(places[0]), [frames[0].select(shared)]
@@ -109,8 +116,10 @@ class Joined:
         return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
 
     def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
-        """Return a table of all items, of one whose columns, strips and remarks of a model have one entry per item of
-        that model. `models` are in the order of the tables that were joined."""
+        """Return a table of all items, from one whose entries for a model are those of its own items.
+
+        `models` are in the order of the tables that were joined.
+        """
         rows = dict(zip(models, self.rows, strict=True))
         return replace(
             made,
@@ -121,17 +130,17 @@ class Joined:
 
 
 def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
-    """Return the remarks on some items, blank where a model has none on its own, and null where a row is."""
+    """Return the remarks on some items: blank if a model has none, null where the row is null."""
     return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
 def every_item(results: Sequence[Result]) -> pl.DataFrame:
-    """Return the items that any of some results has, each once, with the columns that all have."""
+    """Return the items that any of some results has, each once, with the columns that all results have."""
     return _every(_Same(tuple(result.items for result in results)))
 
 
 class _Same:
-    """Tables that are equal where they are the same objects."""
+    """Tables that are equal if they are the same objects."""
 
     def __init__(self, frames: tuple[pl.DataFrame, ...]) -> None:
         self.frames = frames
@@ -149,7 +158,7 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """Return the row of every item by what identifies it; rows of one stimulus are numbered."""
+    """Return the row of every item by its identifying columns; rows of one stimulus are numbered."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 

@@ -45,7 +45,7 @@ _SIGNS = {
     "\u200b": r"\allowbreak{}",
 }
 _GREEK = {letter: f"$\\{name}$" for letter, name in _pairs(_LETTERS).items()}
-"""Greek letters as symbols, which few text fonts of TeX have. Within a Greek word they are letters and kept."""
+"""Greek letters as symbols, since few text fonts of TeX have them; within a Greek word they stay letters."""
 _MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331"
 _ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdckb", strict=True))
 """Combining marks as accents in text: pdflatex knows neither the marks nor most letters with them."""
@@ -70,13 +70,12 @@ _SPECIAL = re.compile(
 
 
 def escaped(text: str) -> str:
-    """Escape text so that LaTeX prints it verbatim. White space becomes a space, a control character its code, such as
-    \\x00; letters of other scripts are kept."""
+    """Escape text so that LaTeX prints it verbatim; white space becomes a space, a control character its code."""
     return _SPECIAL.sub(_replaced, re.sub("[A-Za-z][\u0300-\u036f]+", _composed, text))
 
 
 def _composed(letters: re.Match[str]) -> str:
-    """Return one character for a Latin letter with marks where pdflatex knows it: none beyond U+017F."""
+    """Return a Latin letter with marks as one character if pdflatex knows it, which ends at U+017F."""
     found = unicodedata.normalize("NFC", letters[0])
     return found if found[0] <= "\u017f" else letters[0]
 
@@ -91,7 +90,7 @@ def _replaced(match: re.Match[str]) -> str:
 
 
 def _accented(letters: str, *, alone: bool) -> str:
-    """Return a letter with its marks, such as x\u0304: a symbol where it stands `alone`, else a letter."""
+    """Return a letter with its combining marks: as a symbol if it stands `alone`, else as a letter."""
     if alone and _SYMBOL.fullmatch(letters):
         return f"${_OVER[letters[1]]}{{{letters[0]}}}$"
     tex = letters[0]
@@ -132,12 +131,12 @@ _BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True
 _NUMBER = re.compile(r"[+-]?\d[\d.]*")
 _POWER = re.compile(r"(?P<digits>[\d.]+)e(?P<sign>[+-])0*(?P<exponent>\d+)$")
 _RAISED = 4
-"""Points of a raised letter, which marks a note."""
+"""Points taken by a raised letter, which marks a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A type size, the widths of columns in points (0: as wide as the cells), and the lines of the table."""
+    """A type size, the widths of columns in points (0: as wide as the cells), and the number of lines of the table."""
 
     size: str
     sideways: bool
@@ -152,8 +151,8 @@ class _Layout:
 def latex_table(table: Table, label: str, *, once: bool = True) -> str:
     """Return a table with its caption, label and notes, and the signatures of its numbers as comments above it.
 
-    A table too long for a page spans several, with its head repeated; one too wide is rotated. With `once`, what is the
-    same in all rows stands in the caption instead of a column.
+    A table too long for a page spans several, with its head repeated; one too wide is rotated. With `once`, a value
+    shared by all rows is in the caption instead of a column.
     """
     same = constant(table) if once else []
     said = (f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}" for i in same)
@@ -175,19 +174,19 @@ def latex_table(table: Table, label: str, *, once: bool = True) -> str:
 
 
 def _texts(table: Table) -> list[list[str]]:
-    """Return what determines the width of the columns."""
+    """Return the texts that determine the widths of the columns."""
     return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
 
 
 def _wide(cell: Cell) -> str:
-    """Return a text as wide as the cell is set."""
+    """Return a text as wide as the printed cell."""
     if isinstance(cell, str) and not _NUMBER.fullmatch(cell):
         return cell
     return with_minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
 
 
 def _raised(table: Table, marks: Mapping[str, str]) -> list[int]:
-    """The room for marks to the right of the numbers of each column, in points."""
+    """Return the room for marks to the right of the numbers of each column, in points."""
     longest = [0] * len(table.columns)
     for row in table.rows:
         for i, cell in enumerate(row.cells):
@@ -207,7 +206,7 @@ def _columns(layout: _Layout, numeric: Sequence[bool], raised: Sequence[int]) ->
 def _set_out(
     layout: _Layout, columns: str, caption: str, head: list[str], rows: list[str], note: list[str]
 ) -> list[str]:
-    """The lines of a table that floats or, if it is long, runs over pages."""
+    """Return the lines of a table, which floats or, if it is long, spans pages."""
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
         begin = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
@@ -228,8 +227,11 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
-    """The text of a cell. Numbers have a minus sign instead of a hyphen, p-values powers of ten, and the mark of a note
-    is raised and takes no room, so that the numbers of a column stand below each other."""
+    """Return the text of a cell.
+
+    Numbers have a minus sign instead of a hyphen, p-values powers of ten. The mark of a note is raised and takes no
+    room, so that the numbers of a column are aligned.
+    """
     if isinstance(cell, P) and (power := _POWER.match(str(cell))):
         text = f"${power['digits']}\\times10^{{{power['sign'].lstrip('+')}{power['exponent']}}}$"
     elif not isinstance(cell, str) or _NUMBER.fullmatch(cell):
@@ -243,15 +245,18 @@ def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """The text with possible line breaks after the signs in names such as org/model_v1@2f, in long codes, and between
-    the characters of scripts without spaces."""
+    """Return a text with possible line breaks.
+
+    They are after the signs in names such as org/model_v1@2f, in long codes, and between the characters of scripts
+    without spaces.
+    """
     signs = re.sub(r"[/_@:.+=](?=\w)", "\\g<0>\u200b", text.strip())
     codes = re.sub(r"[A-Za-z0-9]{16,}", lambda code: re.sub(r"\w{5}(?=\w)", "\\g<0>\u200b", code[0]), signs)
     return re.sub(r"[\u2e80-\u9fff\uac00-\ud7a3](?=\w)", "\\g<0>\u200b", codes)
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """The first layout in which the table fits, else the last: first without, then with line breaks in texts."""
+    """Return the first layout in which the table fits, else the last; layouts that break texts come second."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1) + sum(raised)
@@ -275,8 +280,10 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[in
 
 
 def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: float) -> list[float]:
-    """The widths of the columns that must be broken for all to fit into the room, 0 for the others. The widest shrink
-    first, none below its least."""
+    """Return the widths of the columns that must be broken for all to fit into the room, 0 for the others.
+
+    The widest shrink first, none below its least width.
+    """
     levels = (
         level
         for level in range(round(room), 0, -1)
@@ -287,12 +294,12 @@ def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: flo
 
 
 def _pieces(text: str) -> list[str]:
-    """The unbreakable pieces of a broken text, each with the space that follows it."""
+    """Return the unbreakable pieces of a text, each with the space that follows it."""
     return re.findall(r"[^\s\u200b-]*(?:-+|\s+|\u200b|$)", _breakable(text))
 
 
 def _lines(text: str, width: float) -> int:
-    """The number of lines that a text takes at this width."""
+    """Return the number of lines that a text takes at a width."""
     lines, used = 1, 0.0
     for piece in _pieces(text):
         if used and used + _width(piece.rstrip()) > width:

@@ -1,6 +1,6 @@
-"""Altair as `alt`, loaded when the first chart is drawn: a study measures for a long time before that.
+"""Altair as `alt`, loaded when the first chart is drawn.
 
-A module that loads itself lazily would not do, since pydantic looks at every loaded module when a probe is defined.
+A module that loads itself lazily would not do: pydantic looks at every loaded module when a probe is defined.
 """
 
 from __future__ import annotations

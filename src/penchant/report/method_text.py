@@ -1,4 +1,4 @@
-"""The making of intervals and tests in words, from the methods that every estimate carries."""
+"""Descriptions of intervals and tests, from the methods that every estimate carries."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _NO_DIFFERENCE = (
 def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
-    """Return paragraphs on the models and the program, on the intervals and tests of some results, and of the
-    differences between them."""
+    """Return paragraphs on the models, the program, and the intervals and tests of results and their differences."""
     paragraphs = [_measured(results)] if results else []
     paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
@@ -36,7 +35,7 @@ def methods(
 
 
 def _measured(results: Sequence[Result]) -> str:
-    """Name the models as in the tables and, where that is another name, as in signatures; and the program."""
+    """Return a sentence on the program and the models, as tables and, if they differ, signatures name them."""
     named = []
     for label, result in zip(models(results), results, strict=True):
         cited = Signature.parse(result.summary["signature"][0])["model"] if len(result.summary) else label
@@ -61,13 +60,15 @@ def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str
 
 
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
-    """Yield the measures that each method in this column was used for, and the method with its source; numbers that
-    differ as a range."""
+    """Yield the measures that each method in a column was used for, with the method and its source.
+
+    Numbers in which methods differ show as a range.
+    """
     groups: dict[object, list[tuple[str, Method]]] = {}
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
         method = read_method(text)
         if method is not None and not method.makes_nothing:
-            method = method.with_(two_sided=None)  # which the report says once for all tests
+            method = method.with_(two_sided=None)  # the report says it once for all tests
             groups.setdefault(shape(method), []).append((measure, method))
     for alike in groups.values():
         measures, methods = zip(*alike, strict=True)

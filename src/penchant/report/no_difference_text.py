@@ -1,4 +1,4 @@
-"""What may be concluded where two models were compared and no difference was found: the same for every instrument."""
+"""Conclusions about two models between which no difference was found, the same for every instrument."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from penchant.stats.equivalence import equivalent, narrower
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
 """Text columns of a comparison that do not name a subset."""
 NEVER = "none possible"
-"""What stands for a smallest detectable difference that is larger than any can be."""
+"""The text for a smallest detectable difference that is larger than any possible one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The scale of an instrument's differences between models.
 
-    `largest` is what none exceeds, by measure, where there is such an end. `studentised`: intervals are those of t with
-    a degree of freedom less than there are items. `told` says in which numbers a bound is given. In print they are
-    multiplied by `factor`, in the format `form`, and are in the `unit`.
+    `largest` has the largest possible difference by measure, if there is one. `told` says in which numbers a bound is
+    given. With `studentised`, intervals come from t with one degree of freedom less than there are items. In print,
+    differences are multiplied by `factor`, formatted as `form`, and in the `unit`.
     """
 
     largest: Mapping[str, float] = field(default_factory=dict)
@@ -37,20 +37,20 @@ class Scale:
     studentised: bool = False
 
     def refusal(self, bound: float) -> str:
-        """Return why a bound of equivalence is none: no difference of some measure is as large. "" for one that is."""
+        """Return why no difference can be as large as a bound of equivalence; "" if one can."""
         measure, largest = min(self.largest.items(), key=lambda each: each[1], default=("", math.inf))
         if bound < largest:
             return ""
-        return f"{bound:g} is no bound: no {measure} is larger than {largest:g} — {self.told}"
+        return f"{bound:g} is too large for a bound: no {measure} is larger than {largest:g} — {self.told}"
 
     def detectable(self, measure: str, size: float) -> str | Number:
-        """Return the smallest difference of a measure that would have been found."""
+        """Return the smallest difference of a measure that the study could detect."""
         if size > self.largest.get(measure, math.inf):
             return NEVER
         return Number(self.factor * size, form=self.form)
 
     def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
-        """Return a difference with its interval, in print."""
+        """Return a difference with its interval, as it is printed."""
         return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 

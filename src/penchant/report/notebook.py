@@ -1,5 +1,4 @@
-"""A result in a notebook: the same section as in the report, with static figures, because notebooks do not run scripts
-that they do not trust."""
+"""A result in a notebook: the section of the report with static figures, since notebooks run no untrusted scripts."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from penchant.report.item_browser import ItemTable
 from penchant.report.sections import Placed
 
 FIRST = 10
-"""The number of items that are shown."""
+"""The number of items shown."""
 
 
 class Charts(Named[str, Any]):
@@ -48,7 +47,7 @@ def html(placed: Placed) -> str:
 
 
 def _picture(figure: Figure) -> Markup:
-    """Return the chart as a data URL, so that styles leak neither from it into the notebook nor back."""
+    """Return the chart as a data URL, so that its styles and those of the notebook stay apart."""
     return Markup("data:image/svg+xml;base64," + base64.b64encode(figure.svg().encode()).decode())
 
 

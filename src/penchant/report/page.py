@@ -29,17 +29,17 @@ LIMIT = 4_900_000
 """The most bytes of a page: a little below the five megabytes that fit into a mail and open at once in a browser."""
 
 _GENERATOR = b'<meta name="generator" content="penchant '
-"""How a report is known, near its beginning."""
+"""The mark near the beginning of a file by which a report is recognised."""
 _MADE_OF = re.compile(rb'<meta name="penchant-results" content="([0-9a-f]+)">')
 _BLOCK = "penchantBlock("
-"""How a block of items beside a report begins."""
+"""The beginning of a block of items beside a report."""
 
 
 def write_report(document: Document, path: str | Path) -> list[str]:
     """Write the report of a study and, beside it, the tokens that do not fit into it; each file atomically.
 
-    Returns sentences on what is left out of the page or written beside it. Raises OutputError, also for a file in the
-    way that is no report of penchant's.
+    Returns sentences on what is left out of the page or written beside it. Raises OutputError, also if a file that is
+    not a report of penchant is in the way.
     """
     target = Path(path)
     refuse_other(target, "a report of penchant's", lambda file: _GENERATOR in head(file))
@@ -56,7 +56,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
 
 
 def report_made_of(path: Path) -> str:
-    """Return what the report in a file was made of, as `Document.made_of` has it; empty where it does not say."""
+    """Return the `Document.made_of` of the report in a file; "" if it has none."""
     try:
         start = head(path)
     except OSError:
@@ -80,7 +80,7 @@ def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
 
 
 def chart_page(figure: Figure) -> str:
-    """Return one figure as a page of its own, whose texts cannot end its scripts."""
+    """Return one figure as a page, whose texts cannot end its scripts."""
     context = {"version": __version__, "title": figure.title, "text": figure.text, "spec": figure.spec()}
     return environment().get_template("chart.html").render(context, library=_library())
 
@@ -90,8 +90,7 @@ def _is_block(file: Path) -> bool:
 
 
 def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:
-    """Return the page, the blocks (by name) to be written beside it in `folder`, and sentences on what it leaves
-    out."""
+    """Return the page, the blocks (by name) to write beside it in `folder`, and sentences on what it leaves out."""
     signatures: dict[str, int] = {}
     numbers = itertools.count()
     parts = [
@@ -135,7 +134,7 @@ def _distribute(
 ) -> tuple[dict[str, str], list[str]]:
     """Add the items to the blocks while there is room, tables before tokens.
 
-    Returns the blocks for which there is none, and sentences on what the page leaves out; notes both in the parts.
+    Returns the blocks that do not fit, and sentences on what the page leaves out; both are noted in the parts.
     """
     for part in parts:
         part["listing"].update(said="", beside="")
@@ -197,7 +196,7 @@ def _models(document: Document) -> list[dict[str, str]]:
 
 
 def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the words that not every reader knows and that some sections use, with their meaning."""
+    """Return the technical words that some sections use, with their meanings."""
     text = "\n".join(string for part in parts for key in _SHOWN for string in _strings(part[key]))
     text += "signature" if any(part["signatures"] for part in parts) else ""
     return [(word, own["meaning"]) for word, own in common("glossary").items() if re.search(own["pattern"], text)]
@@ -205,7 +204,7 @@ def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 _SHOWN = ("question", "finding", "cautions", "tables", "compared", "limits", "methods", "figures")
 _UNSEEN = {"rows", "id", "drawing", "spec", "picks", "numbers", "mark"}
-"""Parts that hold names of users or of elements, or drawings."""
+"""Parts that hold names given by users, ids of elements, or drawings."""
 
 
 def _strings(part: Any) -> Iterator[str]:
@@ -226,5 +225,5 @@ def _asset(name: str) -> Markup:
 
 @cache
 def _library() -> Markup:
-    """Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
+    """Return Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
     return Markup(converter().javascript_bundle())  # without a snippet: all of it

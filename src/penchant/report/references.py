@@ -22,7 +22,7 @@ _MARK = re.compile(r"\[(?P<keys>@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
 """A citation in a paragraph."""
 _MARKED = re.compile(rf"{_MARK.pattern}|`(?P<code>[^`]+)`")
 POINT = "\n- "
-"""Begins each point of a list that ends a paragraph."""
+"""The beginning of each point of a list that ends a paragraph."""
 
 _TEX = str.maketrans(
     {
@@ -39,7 +39,7 @@ _TEX = str.maketrans(
     }
 )
 _BARE = {"doi", "url"}
-"""Fields that styles read verbatim: nothing in them is escaped."""
+"""Fields that styles read verbatim, in which nothing is escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Reference:
 
     @property
     def text(self) -> str:
-        """One line: authors, year, title, venue and address."""
+        """The work in one line: authors, year, title, venue and address."""
         people = [f"{given} {family}".strip() for family, given in self._authors()]
         parts = [listed(people), self.fields.get("year", ""), _plain(self.fields["title"]), self._venue()]
         line = " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
@@ -79,7 +79,7 @@ class Reference:
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
     def _authors(self) -> Iterator[tuple[str, str]]:
-        """Family and given names; an organisation has only a family name."""
+        """Yield family and given names; an organisation has only a family name."""
         for author in self.fields["author"].split(" and "):
             family, _, given = author.partition(", ")
             yield _plain(family), given
@@ -105,8 +105,7 @@ def _keys(mark: re.Match[str]) -> list[str]:
 
 
 def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Split a paragraph: yield a text, the code in backticks after it, and the keys of the works cited after it; one of
-    the two is there, or neither at the end."""
+    """Split a paragraph into texts, each with the code in backticks or the keys of the works cited after it."""
     at = 0
     for match in _MARKED.finditer(paragraph):
         yield paragraph[at : match.start()], match["code"] or "", _keys(match) if match["keys"] else []

@@ -19,9 +19,11 @@ from penchant.report.tables import Table, untold
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """How an instrument shows what checkpoints of one training find over the steps, from its curve (which has the
-    columns `family`, `step`, null in a row about several, and `signature`): sentences, tables, figures, and paragraphs
-    on how it was made and what it can and cannot mean."""
+    """The presentation of an instrument's curves over the checkpoints of one training.
+
+    The functions take a curve, with the columns `family`, `step` (null in a row about several) and `signature`, and
+    return sentences, tables, figures, and paragraphs on its making and on what it can and cannot mean.
+    """
 
     finding: Callable[[pl.DataFrame], list[str]]
     tables: Callable[[pl.DataFrame], list[Table]]
@@ -32,10 +34,10 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """How an instrument shows the results of several models.
+    """The presentation of an instrument's results for several models.
 
-    `tables` has the headline table first; `compared` makes the tables of differences between models; `items` is None
-    where other sections show the items. `methods` are paragraphs that cite works as `[@key]` (see
+    `tables` has the headline table first; `compared` makes the tables of differences between models; `items` is None if
+    other sections show the items. `methods` are paragraphs that cite works as `[@key]` (see
     `penchant.report.references`); `limits` say what the numbers can and cannot mean.
     """
 
@@ -48,16 +50,17 @@ class Section:
     methods: Callable[[Sequence[Result]], list[str]]
     limits: Callable[[Sequence[Result]], list[str]]
     finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
-    """What was found, in a few plain sentences, the most important first, made from the estimates and the differences
-    between models, if any; `penchant.report.finding` has their parts."""
+    """The finding from estimates and differences, the most important first; see `penchant.report.finding`."""
     curves: Curves | None = None
-    """Of an instrument that has curves."""
+    """The presentation of curves, of an instrument that has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A section across several instruments, shown before theirs if a study has results of more than one. `place` is its
-    name in files and links."""
+    """A section across several instruments, shown before theirs if a study has results of more than one.
+
+    `place` is its name in files and links.
+    """
 
     place: str
     section: Section
@@ -65,8 +68,11 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A section within a study: the probe directory, the title, the results, the differences between their models, and
-    the works that its text may cite."""
+    """A section within a study.
+
+    `place` is the probe directory, `comparison` has the differences between models, and `references` are the works that
+    the text may cite.
+    """
 
     place: str
     title: str
@@ -75,18 +81,18 @@ class Placed:
     comparison: pl.DataFrame | None
     references: Mapping[str, Reference]
     remark: str = ""
-    """What the note of every table says first."""
+    """The beginning of the note of every table."""
     scale: Scale = field(default_factory=Scale)
-    """The scale of its differences between models."""
+    """The scale of the differences between models."""
     curve: pl.DataFrame | None = None
-    """What checkpoints of one training find over the steps, if there are any."""
+    """The estimates over the steps of a training, if there are any."""
 
     def tables(self) -> list[Table]:
         """Return all tables, those of differences last."""
         return [*self.estimates(), *self.compared()]
 
     def finding(self) -> list[str]:
-        """Say what was found, of a training that has a curve for its last checkpoint; empty where nothing was."""
+        """Return the finding in sentences; of a training with a curve, for its last checkpoint."""
         comparison = None if self.comparison is None else untold(self.comparison)
         return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
 
@@ -100,16 +106,16 @@ class Placed:
             return [*self._over_steps("figures"), *self.section.figures(self.results)]
 
     def limits(self) -> list[str]:
-        """Return what the numbers can and cannot show."""
+        """Return paragraphs on what the numbers can and cannot show."""
         return [*self._over_steps("limits"), *self.section.limits(self.results)]
 
     def _over_steps(self, part: str) -> list[Any]:
-        """Return a part of what is shown of checkpoints, if there are any."""
+        """Return a part of the presentation of curves; empty if there are none."""
         shown = self.section.curves
         return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
 
     def _finished(self) -> Sequence[Result]:
-        """Return the results, of a training that has a curve only that of the last checkpoint."""
+        """Return the results; of a training with a curve, only that of the last checkpoint."""
         if self.curve is None:
             return self.results
         steps = self.curve.drop_nulls("step")
@@ -123,7 +129,7 @@ class Placed:
         return [replace(table, note=f"{self.remark} {table.note}".strip()) for table in tables]
 
     def methods(self) -> list[str]:
-        """Return what was measured and how, and how intervals and tests were made; with citations."""
+        """Return paragraphs, with citations, on what was measured, and on how intervals and tests were made."""
         paragraphs = self.section.methods(self.results)
         if self.section.items is not None:  # an overview leaves that to its sections
             paragraphs += [
@@ -156,9 +162,11 @@ class UnitFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """How a result directory was made, as text. `unfinished` says what is missing from an interrupted study, `edited`
-    names the files that were changed after it wrote them, `models`
-    has a line about each model, by name, and `asked` is the study file."""
+    """The record of the run behind a result directory, as text.
+
+    `unfinished` says what is missing from an interrupted study, `edited` names the files changed since, `models` has a
+    line about each model, by name, and `asked` is the study file.
+    """
 
     title: str
     question: str
@@ -172,8 +180,10 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of a report: sections, how their results were made (`runs`, one per result directory), and notes.
-    `made_of` tells the results from others; it is empty where they are of several directories."""
+    """The content of a report: sections, the runs behind their results (one per directory), and notes.
+
+    `made_of` is a hash of the results; it is empty if they are from several directories.
+    """
 
     sections: Sequence[Placed]
     runs: Sequence[RunFacts] = field(default_factory=tuple)

@@ -23,11 +23,11 @@ from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number to show in the format `form`, followed by its interval and count `n` if there are any. One of `few`
-    items shows as too few of them instead.
+    """A number to show in the format `form`, followed by its interval and count `n` if there are any.
 
-    `low` and `high` without a `value` show as a range. `notes` are what a reader must know about this number; tables
-    show them as a footnote. `star` follows the value, such as "*" for a significant one.
+    `low` and `high` without a `value` show as a range; a number of `few` items shows as too few. `notes` are what a
+    reader must know about the number; tables show them as a footnote. `star` follows the value, such as "*" for a
+    significant one.
     """
 
     value: float = math.nan
@@ -56,18 +56,18 @@ class Number:
 
 
 FEWEST = 5
-"""The fewest items whose estimate is shown with its interval, and of which a difference can be found."""
+"""The fewest items for which an estimate is shown with its interval, and a difference can be found."""
 TOO_FEW = "too few"
-"""What is shown of fewer."""
+"""The text shown for fewer items."""
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether the interval of an estimate is over too few items to show either."""
+    """Return whether an estimate has an interval, but too few items to show either."""
     return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates without p-values of too few items, which nothing is concluded from."""
+    """Return the estimates without the p-values of too few items, from which nothing is concluded."""
     few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
@@ -88,13 +88,12 @@ def with_minus(text: str) -> str:
 
 
 DECIDES = 0.05
-"""The largest p-value, adjusted where it is one of several, at which a difference counts as found."""
+"""The largest p-value, adjusted if it is one of several, at which a difference counts as found."""
 
 
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value, shown to two digits, or to as many as tell one above .05 from .05, the level that decides; one that
-    underflows to 0 shows as < 1e-300."""
+    """A p-value, shown to two digits, or to as many as distinguish it from .05; 0 shows as < 1e-300."""
 
     value: float
 
@@ -119,15 +118,18 @@ class Row:
 
 
 MANY = 3
-"""From so many notes on that differ in their numbers only, one mark stands for all."""
+"""The fewest notes differing only in their numbers for which one mark stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
-    know. A table of `detail` is collapsed in the page and never the one that a screen shows. `first` are columns of
-    numbers that are shown before others where there is no room for all. `short` is the same table with fewer columns,
-    for print, which has it beside the full one."""
+    """A table that every form of a report renders.
+
+    `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must know. A table
+    of `detail` is collapsed in the page, and a terminal never shows it. `first` are columns of numbers that are shown
+    before others if there is no room for all. `short` is the same table with fewer columns, for print beside the full
+    one.
+    """
 
     name: str
     title: str
@@ -140,16 +142,18 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Return for each column whether it holds more than text."""
+        """For each column, true if it holds more than text."""
         return [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
 
     def footnotes(self) -> dict[str, str]:
-        """Return the marks a, b, c … by note, in order of first appearance. Many notes that differ in their numbers
-        only share a mark."""
+        """Return the marks a, b, c … by note, in order of first appearance.
+
+        Many notes that differ only in their numbers share a mark.
+        """
         return {note: mark for mark, notes in self._notes() for note in notes}
 
     def below(self) -> list[tuple[str, str]]:
-        """Return the marks with what stands beside them below the table."""
+        """Return the marks with the texts that stand beside them below the table."""
         return [(mark, together(list(notes.values()))) for mark, notes in self._notes()]
 
     def _notes(self) -> list[tuple[str, dict[str, Notes]]]:
@@ -178,16 +182,18 @@ class Table:
 
 
 def constant(table: Table) -> list[int]:
-    """Return the columns of words, counts or nothing that are the same in all rows. A table keeps one column at least;
-    one of a single row keeps all."""
+    """Return the columns of words, counts or nothing whose value is the same in all rows.
+
+    A table keeps at least one column; a table of a single row keeps all.
+    """
     every = range(len(table.columns))
-    alike = [i for i in every if len(table.rows) > 1 and len({_said(row.cells[i]) for row in table.rows}) == 1]
-    same = [i for i in alike if _said(table.rows[0].cells[i]) is not None]
+    alike = [i for i in every if len(table.rows) > 1 and len({_shared_text(row.cells[i]) for row in table.rows}) == 1]
+    same = [i for i in alike if _shared_text(table.rows[0].cells[i]) is not None]
     return same if len(same) < len(table.columns) else []
 
 
-def _said(cell: Cell) -> str | None:
-    """Return what could be said once of a cell; None of a number that was measured, or that has a note."""
+def _shared_text(cell: Cell) -> str | None:
+    """Return the text of a cell if it can be said once for all rows; None for a measured number or one with a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None

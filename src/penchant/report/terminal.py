@@ -1,4 +1,4 @@
-"""A section as it fits a terminal: the finding and the headline table, with those columns that have room."""
+"""A section as it fits a terminal: the finding and the headline table, with the columns that have room."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from penchant.report.sections import Placed
 from penchant.report.tables import Number, Table, constant, in_columns
 
 ROWS = 12
-"""The most rows that are shown."""
+"""The most rows shown."""
 _GAP = 2
 """Spaces between two columns."""
 _NARROWEST = 12
-"""Columns that a long name always has; where it has to, it goes on in the line below."""
+"""The least width of a column of long names, which continue in the line below."""
 
 
 def columns() -> int:
-    """Return the columns of the terminal, or of a usual one; no more than a line is read with."""
+    """Return the width of the terminal in columns, or a usual one; at least 40 and at most 120."""
     return min(120, max(40, shutil.get_terminal_size().columns))
 
 
 def wrapped(text: str, width: int, head: str = "", *, whole: bool = False) -> list[str]:
-    """Wrap a text to `width` columns of a terminal, `head` before the first line and as many spaces before the others;
-    no line of an empty text. A wider word, such as a path, is cut unless it has to stay `whole`."""
+    """Wrap a text to `width` columns, with `head` before the first line and as many spaces before the others.
+
+    An empty text has no lines. A wider word, such as a path, is cut unless it has to stay `whole`.
+    """
     lines = _filled(re.split(r"(?<=\s)", text), width - cell_len(head), whole=whole) if text else []
     return [f"{' ' * len(head) if i else head}{line}" for i, line in enumerate(lines)]
 
@@ -47,8 +49,10 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
 
 
 def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
-    """Yield the finding, if there is one, and the headline table, which is one of differences unless `estimates`. With
-    `named`, under the title of the section."""
+    """Yield the finding, if there is one, and the headline table, which is one of differences unless `estimates`.
+
+    With `named`, they are under the title of the section.
+    """
     found = placed.finding()
     title = f": {one_line(placed.title)}" if named else ""
     remark = wrapped(one_line(placed.remark), width)
@@ -67,8 +71,11 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
 
 
 def headline(table: Table, width: int) -> str:
-    """Return a table with what is the same in all rows said once, the numbers that fit into `width` (those that the
-    table calls `first` before others), at most `ROWS` rows, and what is left out."""
+    """Return a table that fits into `width` columns, and a list of what is left out.
+
+    A value shared by all rows is said once. Columns of numbers that the table calls `first` come before others, and at
+    most `ROWS` rows are shown.
+    """
     rows, numeric = table.rows[:ROWS], table.numeric
     every = range(len(table.columns))
     words = [i for i in every if not numeric[i]]
@@ -123,13 +130,13 @@ def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: in
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
-    """Split a row into lines: what is wider than its column goes on below, if it can after a mark in a name."""
+    """Split a row into lines: a text wider than its column goes on below, if it can after a mark in a name."""
     parts = [_filled(re.split(r"(?<=[-/@_:, ])", one_line(cell)), w) for cell, w in zip(cells, widths, strict=True)]
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
-    """Yield what is not shown of a table."""
+    """Yield a line on the rows, columns and footnotes of a table that are not shown."""
     noted = any(isinstance(cell, Number) and cell.note for i in shown for cell in _column(table, i))
     rows = f"{more} more {for_one(more, 'rows')}" if more else ""
     lacking = [*filter(None, [rows, *dict.fromkeys(left_out), "footnotes" if noted else ""])]

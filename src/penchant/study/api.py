@@ -46,12 +46,12 @@ _PARAMETERS: Mapping[str, str] = {
     "--on ": "on=",
     "-o,": "out,",
 }
-"""Options that messages name, and the parameters of these functions."""
+"""Command-line options in messages, and the Python parameters that replace them."""
 _OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
 
 
-def _told(function: Callable[P, R]) -> Callable[P, R]:
-    """Have a function raise errors of penchant alone, which name parameters where the command line has options."""
+def _in_python_terms(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise PenchantErrors only, which name parameters in place of command-line options."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -68,7 +68,7 @@ def _told(function: Callable[P, R]) -> Callable[P, R]:
 
 
 @asked
-@_told
+@_in_python_terms
 def run(
     study: Asked,
     out: str | Path,
@@ -118,19 +118,19 @@ def _run(study: Asked, out: Path, how: Run, *, models: Any, only: Any, dtype: st
     described = InPython() if isinstance(study, str | Path) else InPython.of(study, out)
     chosen = None if models is None else described.specs(models)
     if chosen == []:
-        raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
+        raise MethodError("no model is named", where="run(), models", hint="leave models out to use those of the study")
     kept = None if only is None else [str(name) for name in _names(only, "probe")]
     settings |= {"models": chosen, "only": kept, "dtype": described.dtype(dtype)}
     asked_for, probes = read_study(file, **settings) if file else described.read(**settings)
     how = replace(how, base=[*how.base, *([file.parent] if file else []), Path(), out], models=described.models)
-    with _interrupted_told(), described.tables_in(out):
+    with _note_to_resume(), described.tables_in(out):
         outcome = run_study(asked_for, probes, out, how)
     _write_report(outcome, out, out / "report.html")
     return outcome
 
 
 @contextmanager
-def _interrupted_told() -> Iterator[None]:
+def _note_to_resume() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
@@ -160,28 +160,27 @@ def _names(given: Any, where: str) -> list[str | Path]:
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str | Path):
             raise MethodError(
-                f"{kind(name)} is no name", where=f"run(), {where}", hint="give a name or a list of names"
+                f"{kind(name)} is not a name", where=f"run(), {where}", hint="give a name or a list of names"
             )
     return list(names)
 
 
 @asked
-@_told
+@_in_python_terms
 def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
     """Read the results in a directory, of a study or of what `Result.save` wrote. Raises StudyError."""
     return read_outcome(directory, trust_edited=trust_edited)
 
 
 @asked
-@_told
+@_in_python_terms
 def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
-    """Write the report of a result directory, or of the differences between two, as one page; return its path, which is
-    `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of a study, or
-    one that `Result.save` wrote.
+    """Write the report of a result directory, or of the differences between two, as one page; return its path.
 
-    Raises StudyError or OutputError.
+    The page is `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of
+    a study, or one that `Result.save` wrote. Raises StudyError or OutputError.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)
@@ -189,7 +188,7 @@ def report(
 
 
 @asked
-@_told
+@_in_python_terms
 def export(
     directory: str | Path,
     to: str,
@@ -201,10 +200,10 @@ def export(
 ) -> list[Path]:
     """Write the tables of a result directory as "latex" or "csv", or its "figures" as SVG and PNG; return the paths.
 
-    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps the rows of these
-    scores or measures only, in the tables that have them, and `columns` these columns, in this order, after those that
-    tell the rows apart: both are names as the tables have them, in a list or separated by commas. Raises MethodError
-    for another form and for a name that no table has, StudyError or OutputError.
+    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps only the rows of
+    these scores or measures, in the tables that have them, and `columns` only these columns, in this order, after the
+    columns that identify a row: both are names as the tables have them, in a list or separated by commas. Raises
+    MethodError for another form or a name that no table has, StudyError or OutputError.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out
@@ -229,21 +228,22 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 
 
 @asked
-@_told
+@_in_python_terms
 def compare(a: Result | str | Path, b: Result | str | Path) -> Differences:
     """Compare what a finds with what b finds on the same items, a − b, with intervals and tests; one row an estimate.
 
-    Both are results of one instrument, or directories, of studies or of what `Result.save` wrote; where both are, the
-    column `probe` names the probes. How is each instrument's own matter. The columns `detectable` (the smallest
-    difference that would have been found four times of five, at the first step of Holm's correction where there is one;
-    infinite where not even the largest that there can be would), `bound`, `low_bound` and `high_bound` (an interval of
-    the level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference" means.
-    Raises StudyError when the two cannot be compared, naming the part of the signature that differs.
+    Each row is an estimate. Both are results of one instrument, or directories of studies or of results saved with
+    `Result.save`; of two directories the column `probe` names the probes. Each instrument has its own comparison. The
+    columns `detectable` (the smallest difference that the study could detect four times out of five, at the first step
+    of Holm's correction where there is one; infinite if even the largest possible difference is too small), `bound`,
+    `low_bound` and `high_bound` (the interval that decides two one-sided tests; NaN unless the study names a bound) say
+    what "no difference" means. Raises StudyError when the two cannot be compared, naming the part of the signature that
+    differs.
     """
     for given in (a, b):
         if not isinstance(given, AnyResult | str | Path):
             raise StudyError(
-                f"{kind(given)} is no result",
+                f"{kind(given)} is not a result",
                 where="compare()",
                 hint="give two results, such as FOUND.results[PROBE, MODEL], or two result directories",
             )

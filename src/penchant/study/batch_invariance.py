@@ -15,7 +15,7 @@ from penchant.instruments.unknown_tokens import known_texts
 from penchant.models.load import LanguageModel
 
 MOST = {"causal": 24, "masked": 8}
-"""The sentences that are compared. A masked model reads one copy of each for every token."""
+"""The most sentences that are compared; a masked model reads one copy of each for every token."""
 
 SAMPLE = (
     "It rained.",
@@ -43,18 +43,16 @@ SAMPLE = (
     "Please close the door.",
     "They sold the farm, bought a boat and were never seen in the village again.",
 )
-"""Sentences of many lengths, some with a common beginning: what is compared where no texts are given, and the company
-of those that are."""
+"""Sentences of many lengths, some with common beginnings, to compare if no texts are given, or to batch with them."""
 
 ONE_BATCH = 1 << 12
 OTHER = 96
-"""Tokens in a batch: all of the sentences, and a few of them."""
+"""Tokens in a batch that holds all of the sentences, and in one that holds a few of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """The largest change, between any two ways to batch the same `sentences`, of the log-probability of a `token` and
-    of the score of a `sentence`, in nats."""
+    """The largest change of a token's log-probability and a sentence's score between two batchings, in nats."""
 
     token: float
     sentence: float
@@ -62,8 +60,11 @@ class Invariance:
 
 
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
-    """Measure how much batches change the scores of up to `MOST` of the (text, place) pairs, of ours where there are
-    none; None where the model can read neither. Raises ModelError for an answer that is no log-probability."""
+    """Measure how much batching changes the scores of up to `MOST` of the (text, place) pairs.
+
+    Without pairs, the sentences of `SAMPLE` are used; None if the model can read neither. Raises ModelError for an
+    answer that is not a log-probability.
+    """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
     most = MOST["masked" if model.kind == "masked" else "causal"]
     compared = [text for text, _ in _spread(list(dict(texts).items()) or ours, most)]
@@ -84,7 +85,7 @@ def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invari
 
 
 def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """Up to `most` texts, two neighbours (which may be a pair) at each of places that are evenly spaced."""
+    """Return up to `most` texts, as neighbours (perhaps minimal pairs) at evenly spaced positions."""
     if len(texts) <= most:
         return list(texts)
     starts = np.linspace(0, len(texts) - 2, most // 2).astype(int)
@@ -93,7 +94,7 @@ def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]
 
 
 def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The texts that the model knows in full, and that it has room for."""
+    """Return the texts that the model can read: all tokens are known, and there are not too many."""
     kept = []
     for text, place in known_texts(model, texts, "skip"):
         try:
@@ -107,7 +108,7 @@ def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tu
 def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
-    """The log-probabilities of the tokens of each text, NaN where one is not scored, without a cache."""
+    """Return the token log-probabilities of each text, NaN where a token is not scored, without a cache."""
     backend = LocalBackend(model)
     if not trees:
         backend.packs = 0
@@ -117,7 +118,7 @@ def _scores(
 
 
 def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """The largest difference between two readings (t,) of a sentence: of a token, and of their sums."""
+    """Return the largest difference between two readings (t,) of a sentence: of a token, and of the sum."""
     values = np.array(readings)
     scored = values[:, ~np.isnan(values).all(axis=0)]
     if not scored.size:

@@ -1,4 +1,4 @@
-"""The catalogue behind `penchant list`, `penchant schema` and `penchant init`, public sets of data among it."""
+"""The catalogue behind `penchant list`, `penchant schema` and `penchant init`, with the public data sets."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class PublicSet(BaseModel):
-    """A public set of data."""
+    """A public data set."""
 
     model_config = SETTINGS
     name: Text
     instrument: Text
     """The instrument that reads it."""
     languages: Annotated[list[Text], Field(min_length=1)]
-    """BCP 47 tags, or how many there are."""
+    """BCP 47 tags, or the number of languages."""
     size: Text
     licence: Text
-    """As the publisher states it; where another says so, who."""
+    """The licence as the publisher states it, or as another source does, which is then named."""
     redistribution: Literal["allowed", "non-commercial", "unclear"]
-    """The right of others to pass it on, by its licence."""
+    """The right of others to pass the data on, by the licence."""
     url: Annotated[str, Field(pattern=r"^https://\S+$")]
     """The publisher's repository or page."""
     read_as: Text
-    """The format by which penchant reads it, or the columns to name."""
+    """The format that penchant reads the data as, or the columns to name."""
 
     def line(self) -> str:
-        """Put the set in a line."""
+        """Describe the data set in one line."""
         parts = [
             f"for {self.instrument}",
             ", ".join(self.languages),
@@ -62,25 +62,25 @@ class PublicSet(BaseModel):
 
 
 def public_sets() -> list[PublicSet]:
-    """Return the public sets of data that penchant reads and does not bring, in the order of their file."""
+    """Return the public data sets that penchant reads but does not bundle, in the order of their file."""
     content = read_yaml(PUBLIC_SETS).content
     return [PublicSet.model_validate(each) for each in (content if isinstance(content, list) else [])]
 
 
 def topics() -> list[str]:
-    """Return the kinds of things that can be listed."""
+    """Return the topics that can be listed."""
     return list(_TOPICS)
 
 
 def catalogue(what: str) -> Rows:
-    """Return what there is of a kind, each with what it is. Raises MethodError."""
+    """Return the entries of a topic, each with a description. Raises MethodError."""
     if what not in _TOPICS:
         raise MethodError(f"nothing to list under '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
 
 
 def records(what: str) -> list[dict[str, Any]]:
-    """Return the same as objects: a name and what it is; of public sets, their fields. Raises MethodError."""
+    """Return the entries of a topic as objects: name and description, or a public set's fields. Raises MethodError."""
     public = {each.name: each.model_dump() for each in public_sets()} if what == "data" else {}
     return [public.get(name, {"name": name, "what": meaning}) for name, meaning in catalogue(what)]
 
@@ -92,7 +92,7 @@ def _probes() -> Rows:
 def _models() -> Rows:
     return [
         ("NAME[@REVISION]", "a model on the Hugging Face hub: masked, causal or encoder"),
-        ("DIRECTORY", "what save_pretrained wrote"),
+        ("DIRECTORY", "a directory that save_pretrained wrote"),
         ("FILE.gguf", "a causal model in a GGUF file (needs penchant[gguf])"),
         ("FILE.txt .vec .bin .npy", "static word vectors: word2vec, GloVe, or an array with its vocabulary"),
         *((f"bundled:{name}", "ships with penchant") for name in bundled_models()),
@@ -100,7 +100,7 @@ def _models() -> Rows:
 
 
 def _data() -> Rows:
-    """Sets and formats, each once, though instruments share them."""
+    """Return data sets and formats, each once, though several instruments may share it."""
     shared: dict[str, list[str]] = {}
     for probe, each in instruments().items():
         for name in bundled_sets(each):
@@ -117,7 +117,7 @@ def _methods() -> Rows:
         *((method.name, f"{method.kind}: {method.summary}") for method in METHODS.values()),
         ("fill", "masked: the most probable tokens at a gap (cloze only)"),
         ("span", "masked: log P of some tokens, all masked at once (values only)"),
-        ("none", "normalisation: the sum over tokens, as it is"),
+        ("none", "normalisation: the plain sum over tokens"),
         ("mean", "normalisation: divided by the number of tokens |S|"),
         ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
         ("slln", "normalisation: divided by |S|^0.5"),
@@ -167,7 +167,7 @@ def schemas(what: str) -> dict[str, Any]:
         return instruments()[what].probe.model_json_schema()
     if what not in topics:
         known = dict.fromkeys(["study", *topics, *instruments()])
-        raise MethodError(f"there is no schema of '{what}'", hint=one_of(what, list(known)))
+        raise MethodError(f"there is no schema called '{what}'", hint=one_of(what, list(known)))
     topic = topics[what]
     if isinstance(topic, Mapping):
         return {name: model.model_json_schema() for name, model in topic.items()}
@@ -175,7 +175,7 @@ def schemas(what: str) -> dict[str, Any]:
 
 
 def write_template(probe: str, directory: Path) -> list[Path]:
-    """Write the starting files of a probe; none is overwritten. Raises MethodError or OutputError."""
+    """Write the template files of a probe; none is overwritten. Raises MethodError or OutputError."""
     targets = {directory / file.name: file for file in template_files(instrument(probe))}
     for target in targets:
         if occupied(target):

@@ -1,4 +1,4 @@
-"""Changes since a study was begun: data, text, models or results."""
+"""Changes since a study was begun: in data, text, models or results."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRec
 from penchant.study.preparation import changed_text
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""One probe with its parameters, by its name."""
+"""The parameters of one probe, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that is not as it was, and the finished units that rest on it: those of some probe directories or
-    models, or one unit; with `of`, of these only those of some models."""
+    """A change, and the finished units that depend on it.
+
+    The units are those of `places` (probe directories) or `specs` (models), or one `unit`; `of` limits them to some
+    models.
+    """
 
     what: str
     places: Collection[str] = ()
@@ -34,16 +37,18 @@ class Change:
     of: Collection[str] | None = None
 
     def touches(self, unit: UnitRecord) -> bool:
-        """Return whether a finished unit is no longer what the study would measure."""
+        """Return whether the change makes a finished unit out of date."""
         found = unit is self.unit or unit.probe in self.places or unit.spec in self.specs
         return found and (self.of is None or unit.spec in self.of)
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The study as it would be measured now. `places` are the probe directories, `drawn` those of them, and the models,
-    that rest on the study's own text. `fingerprint` gives that of a model by its name in the study, "" for one that is
-    not to be had."""
+    """The study as it would be measured now.
+
+    `places` are the probe directories; `drawn` are the directories and models that depend on the study's own text;
+    `fingerprint` returns that of a model by its name in the study, "" for one that cannot be read.
+    """
 
     places: Sequence[str]
     data: Sequence[DataRecord]
@@ -53,7 +58,7 @@ class Now:
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Return every file that each probe directory reads, in order, hashed once. Raises DataError."""
+    """Return a record of every file that each probe directory reads, in order, hashed once. Raises DataError."""
     known: dict[Path, str] = {}
     records = []
     for place, probe in probes:
@@ -71,8 +76,11 @@ def changes(
     otherwise: Sequence[Change] = (),
     taken_up: Sequence[AsideRecord] = (),
 ) -> list[Change]:
-    """Return all that changed since the manifest was written: parameters (`otherwise`), data, texts, models, results.
-    Models that are restored (`taken_up`) were measured at another time, with what their record says."""
+    """Return all changes since the manifest was written: parameters, data, texts, models and results.
+
+    `otherwise` are the changed parameters. Restored models (`taken_up`) were measured at another time and are compared
+    with their own records.
+    """
     data, texts = list(_data(manifest.data, now.data)), list(_texts(manifest.prepared, now, folder))
     if taken_up:
         others = {unit.spec for unit in manifest.units} - {record.spec for record in taken_up}
@@ -89,7 +97,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Return what changed since the models that are restored were measured, and touches their results."""
+    """Yield the changes since the restored models were measured that affect their results."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -101,9 +109,9 @@ def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideR
 
 
 def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequence[Settings]) -> list[Change]:
-    """Return a change for each probe directory whose parameters are no longer what they were."""
+    """Return a change for each probe directory whose parameters changed."""
     return [
-        Change(f"{place} is asked otherwise: {difference(ours[name], theirs[name])}", places=[place])
+        Change(f"the parameters of {place} changed ({difference(ours[name], theirs[name])})", places=[place])
         for place, ours, theirs in zip(places, before, now, strict=True)
         for name in ours
         if ours != theirs
@@ -111,7 +119,7 @@ def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequ
 
 
 def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Name the first key whose value differs, with both values; "" where none does."""
+    """Describe the first key whose value differs, with both values; "" if none does."""
     for key in {**ours, **theirs}:
         if key != "probes" and ours.get(key) != theirs.get(key):
             return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
@@ -130,12 +138,12 @@ def refuse(found: Sequence[Change], folder: Path) -> None:
         raise StudyError(
             f"{first} since the study was begun{more}",
             where=str(folder),
-            hint="name a new -o, or measure what changed again with --rerun",
+            hint="name another directory, or measure what changed again with --rerun",
         )
 
 
 def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Path]:
-    """Take the units that changed out of the manifest; return the files that held them and what they rest on."""
+    """Remove out-of-date units from the manifest; return their files and the edited files that they depend on."""
     stale: list[Path] = []
     for unit in list(manifest.units):
         if any(change.touches(unit) for change in found):
@@ -150,7 +158,7 @@ def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Pa
 
 
 def edited(files: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder that are not as their SHA-256 says, or not there."""
+    """Yield the files in a folder that are missing or do not have their SHA-256."""
     for name, digest in files.items():
         try:
             same = sha256_file(folder / name) == digest
@@ -165,7 +173,7 @@ def _data(before: Sequence[DataRecord], now: Sequence[DataRecord]) -> Iterator[C
         ours = [record for record in now if record.probe == place]
         theirs = [record for record in before if record.probe == place]
         if not theirs:
-            continue  # a study that begins now
+            continue  # a new study has no records yet
         known = {record.sha256 for record in theirs}
         changed = next((record.path for record in ours if record.sha256 not in known), None)
         if changed is None and [r.sha256 for r in ours] != [r.sha256 for r in theirs]:
@@ -178,10 +186,12 @@ def _texts(prepared: Mapping[str, PreparedRecord], now: Now, folder: Path) -> It
     for name, record in prepared.items():
         if record.version != __version__:
             yield Change(
-                f"the penchant that made {name} changed from {record.version} to {__version__}", now.drawn, now.drawn
+                f"the penchant version that makes {name} changed from {record.version} to {__version__}",
+                now.drawn,
+                now.drawn,
             )
         if wrong := changed_text([text.model_dump() for text in record.texts], now.texts):
-            yield Change(f"{wrong}, of which {name} was made, changed", now.drawn, now.drawn)
+            yield Change(f"{wrong}, from which {name} was made, changed", now.drawn, now.drawn)
         path = folder / name
         if path.exists() and sha256_file(path) != record.sha256:
             yield Change(f"{path} was edited", now.drawn, now.drawn)
@@ -204,4 +214,4 @@ def _results(units: Sequence[UnitRecord], folder: Path) -> Iterator[Change]:
         for file in edited(unit.files, folder / unit.directory):
             yield Change(f"{file} {'was edited' if file.exists() else 'was removed'}", unit=unit)
         if SETTINGS not in unit.files and (unit.files or not (folder / unit.directory / SETTINGS).exists()):
-            yield Change(f"what a result keeps changed ({folder / unit.directory} has no {SETTINGS})", unit=unit)
+            yield Change(f"the files of a result changed ({folder / unit.directory} has no {SETTINGS})", unit=unit)

@@ -1,4 +1,4 @@
-"""Checkpoints of one training as models of a study: which there are, and the step of each."""
+"""Checkpoints of one training as models of a study, with their training steps."""
 
 from __future__ import annotations
 
@@ -27,17 +27,20 @@ class Family(BaseModel):
 
     model_config = SETTINGS
     family: Name
-    """A model of the hub, a directory that holds its checkpoints, or a pattern of directories such as
-    runs/small-step-*."""
+    """A model of the hub, a directory of checkpoints, or a pattern of directories such as runs/small-step-*."""
     revisions: Annotated[list[Name], Field(min_length=1)] | Annotated[dict[Step, Name], Field(min_length=1)] | None = (
         None
     )
-    """Revisions on the hub, or folders in the directory: a list of names with a step, such as step1000 or
-    checkpoint-1000, or names by step. None with a pattern."""
+    """Hub revisions, or folders in the directory: names that contain a step, or names by step.
+
+    Examples are step1000 and checkpoint-1000. A pattern takes no revisions.
+    """
 
     def checkpoints(self, base: Path) -> tuple[str, dict[str, int]]:
-        """Return what the family is called in print, and the step of each of its checkpoints by the name with which it
-        is loaded, in order. Directories are looked up here, and then in `base`. Raises StudyError."""
+        """Return the label of the family, and the step of each checkpoint by the name it is loaded by, in order.
+
+        Directories are searched for here, and then in `base`. Raises StudyError.
+        """
         if _PATTERN.search(self.family):
             if self.revisions is not None:
                 raise StudyError(f"'{self.family}' is a pattern, so it takes no revisions")
@@ -45,7 +48,7 @@ class Family(BaseModel):
             named = list(found)
         else:
             if self.revisions is None:
-                raise StudyError(f"which checkpoints of '{self.family}'?", hint="list revisions, or write a pattern")
+                raise StudyError(f"'{self.family}' names no checkpoints", hint="list revisions, or write a pattern")
             named = list(self.revisions.values() if isinstance(self.revisions, dict) else self.revisions)
             folder = any(is_directory(place / self.family) for place in (Path(), base))
             found = [f"{self.family}{'/' if folder else '@'}{name}" for name in named]
@@ -88,8 +91,7 @@ def _matching(pattern: str, base: Path) -> list[str]:
 
 
 def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
-    """Return whether two models are checkpoints of one training, or of two at different steps: they are not compared,
-    but have curves."""
+    """Return whether two models are never compared: checkpoints of one training, or of two at different steps."""
     ours, theirs = (
         next(((family, steps[model]) for family, steps in families.items() if model in steps), None) for model in (a, b)
     )
@@ -97,7 +99,7 @@ def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
 
 
 def labels(families: Mapping[str, Steps]) -> Iterator[tuple[str, str]]:
-    """Yield each checkpoint with its label in print, family@step."""
+    """Yield each checkpoint and its label, family@step."""
     for family, steps in families.items():
         for model, step in steps.items():
             yield model, f"{family}@{step}"

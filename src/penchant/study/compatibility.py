@@ -1,4 +1,4 @@
-"""Checks that the models of a study are there and fit its probes, from what is known without weights."""
+"""Checks that the models of a study exist and fit its probes, without reading weights where possible."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ KINDS = {
     "encoder": "encoders without a head",
     "static": "static word vectors",
 }
-"""The kinds of models, in words."""
+"""The names of the kinds of models."""
 
 
 def kinds_read(probe: Probe[Any]) -> str:
-    """Say in words which kinds of models an instrument reads."""
+    """Describe the kinds of models that an instrument reads."""
     return " and ".join(KINDS[kind] for kind in probe.kinds)
 
 
 def all_read(probes: Iterable[Probe[Any]]) -> str:
-    """Say in words which kinds of models each instrument reads."""
+    """Describe the kinds of models that each instrument reads."""
     return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
 
 
@@ -40,14 +40,17 @@ Reader: TypeAlias = tuple[str, int]
 
 
 def reader(model: LanguageModel) -> Reader:
-    """Return what decides whether a model can read a text: its tokenizer, by its hash, and the longest input."""
+    """Return what decides whether a model can read a text: the hash of its tokenizer, and the longest input."""
     return model.tokenizer.digest, model.max_tokens
 
 
 @dataclass(slots=True)
 class Fitting:
-    """The models of a study against its probes, the `texts` of each probe, and what a manifest says is finished.
-    `place` gives a model by its name in the study as it is loaded."""
+    """A check of the models of a study against its probes.
+
+    `texts` are those of each probe; `manifest` records the finished units; `place` returns the name or path that a
+    model is loaded by, from its name in the study.
+    """
 
     study: Study
     places: Sequence[str]
@@ -57,20 +60,23 @@ class Fitting:
     place: Callable[[str], str]
     digests: Digests
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """What read the texts of a probe directory for a model, by both, where it found nothing amiss."""
+    """The reader of each probe directory and model whose texts passed the check."""
     _problems: list[PenchantError] = field(default_factory=list)
     _kinds: dict[str, Sequence[str]] = field(default_factory=dict)
-    """The kinds that a model which is not finished, and that a probe reads, may be of, by its name in the study."""
+    """The possible kinds of each unfinished model that a probe reads, by its name in the study."""
     _unread: set[str] = field(default_factory=set)
     """The models that no probe reads."""
     _known: dict[str, str] = field(default_factory=dict)
-    """The models by all that tells them apart."""
+    """The models by everything that identifies them."""
 
     def require(self) -> None:
-        """Raise a ModelError, StudyError, MethodError or DataError if a model that is still to be measured cannot be,
-        or a probe has no model; further ones stand in its notes. Finished models are only compared by name."""
+        """Raise a PenchantError if an unfinished model cannot be measured, or a probe has no model.
+
+        It is a ModelError, StudyError, MethodError or DataError; further ones are its notes. Finished models are only
+        checked for duplicates.
+        """
         for spec, model in {unit.spec: unit.model for unit in self.manifest.units}.items():
-            commit = [model.fingerprint] if "@" in model.fingerprint else []  # of the hub; a hash is that of a copy too
+            commit = [model.fingerprint] if "@" in model.fingerprint else []  # a hub commit; a hash fits copies too
             self._once(spec, [model.name, *commit, str(Path(self.place(spec)).resolve())], model.name)
         for spec in self.study.models:
             waiting = [
@@ -86,10 +92,10 @@ class Fitting:
                     self._problems.append(error)
         self._require_readers()
         if self._problems:
-            raise _all_told(self._problems)
+            raise _combined(self._problems)
 
     def _look_at(self, spec: str, waiting: Sequence[int]) -> None:
-        """Raise PenchantError for a model that is not there or that no probe reads; note what else does not fit."""
+        """Raise PenchantError for a model that is missing or that no probe reads; note other problems."""
         if spec.startswith(TRAINED):
             self._require_read(spec, ["static"], None)
             return
@@ -109,7 +115,7 @@ class Fitting:
                 self._fit(number, spec, model)
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Whether a probe reads the kind that a model claims and not the encoder that it may be instead."""
+        """Return whether it matters if the model has a trained head, which only its weights tell."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
@@ -124,7 +130,7 @@ class Fitting:
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
-        """Whether a probe can ask a model of a kind that it reads, by its settings and its texts."""
+        """Note a problem if a probe cannot measure a model of a kind that it reads, with its settings and texts."""
         probe = self.probes[number]
         try:
             probe.settle(model)
@@ -133,7 +139,7 @@ class Fitting:
             require_readable(read, texts, scores="encoder" not in probe.kinds)
             self.readers[self.places[number], spec] = reader(model)
         except UnreadError:
-            return  # told when it is measured
+            return  # reported when the model is measured
         except PenchantError as error:
             more = "" if error.where in ("", spec) else f", {error.where}"
             error.where = f"{self.places[number]} with {spec}{more}"
@@ -149,8 +155,7 @@ class Fitting:
                 return
 
     def _require_readers(self) -> None:
-        """Note the probes that no model fits, unless all models are told already, or one of which nothing is known
-        might fit."""
+        """Note the probes that no model fits, if all models are known and not all were reported already."""
         known = {*self._kinds, *self._unread}
         unseen = any(spec not in known and not self._begun(spec) for spec in self.study.models)
         if unseen or not (self._kinds or self.manifest.units):
@@ -168,7 +173,7 @@ class Fitting:
         return all(self.manifest.unit(place, spec) or self.manifest.skips(place, spec) for place in self.places)
 
 
-def _all_told(problems: Sequence[PenchantError]) -> PenchantError:
+def _combined(problems: Sequence[PenchantError]) -> PenchantError:
     first, *others = problems
     for other in others:
         first.add_note(other.alone())

@@ -1,4 +1,4 @@
-"""manifest.json: what a study asked, with what, on what and how, as a versioned record."""
+"""The record of a study in manifest.json: its settings, models, data, machines and software."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from penchant.text_io import read_text
 FILE = "manifest.json"
 TABLES = f"{KEPT}tables"
 """The folder of a result directory with the tables that were given in Python."""
-TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
+TRUST = "restore it, run the study again into a new directory, or show it marked as edited with --trust-edited"
 _CHECKSUM = "sha256"
 _MOST_FILES = 6
-"""More data files than these are not listed in the report one by one."""
+"""The most data files that the report lists one by one."""
 
 
 class AskedRecord(BaseModel):
-    """The study file as it was understood: `study` in its own keys, `probes` with every parameter."""
+    """The study file as it was read: `study` in its own keys, `probes` with every parameter."""
 
     model_config = STRICT
     study: dict[str, Any]
@@ -61,7 +61,7 @@ class AskedRecord(BaseModel):
 
     @property
     def title(self) -> str:
-        """The name of the study, which says so if it is a pilot."""
+        """The name of the study, marked if it is a pilot."""
         settings = (entry[name] for entry in self.probes for name in entry)
         limits = {int(each["limit"]) for each in settings if each.get("limit") is not None}
         return f"{self.name} (pilot, limit {', '.join(map(str, sorted(limits)))})" if limits else self.name
@@ -78,7 +78,7 @@ class Manifest(BaseModel):
     model_config = STRICT
     format: Literal[1] = 1
     penchant: str
-    """The version that began it."""
+    """The version of penchant that started the study."""
     asked: AskedRecord
     status: Literal["running", "finished"] = "running"
     software: dict[str, str]
@@ -86,7 +86,7 @@ class Manifest(BaseModel):
     data: list[DataRecord] = []
     """The data files of each probe, in the order in which it names them."""
     hub: dict[str, str] = {}
-    """The commit that each OWNER/NAME@REVISION of a data set on the hub stood for, by which it is read again."""
+    """The commit at which each OWNER/NAME@REVISION of a data set on the hub was read, and is read again."""
     prepared: dict[Inside, PreparedRecord] = {}
     units: list[UnitRecord] = []
     skipped: list[SkipRecord] = []
@@ -95,11 +95,11 @@ class Manifest(BaseModel):
     tables: dict[Inside, str] = {}
     """The SHA-256 of each table of differences, by its path relative to the manifest."""
     set_aside: list[AsideRecord] = []
-    """The models that the study was run with and no longer is; their results are kept and not shown."""
+    """The models removed from the study; their results are kept but not shown."""
 
     @classmethod
     def new(cls, asked: AskedRecord) -> Manifest:
-        """Return the manifest of a study that begins here and now."""
+        """Return the manifest of a study that starts now on this machine."""
         return cls(
             penchant=__version__,
             asked=asked,
@@ -109,7 +109,7 @@ class Manifest(BaseModel):
         )
 
     def every_unit(self) -> list[UnitRecord]:
-        """Return the finished units, those of archived models too."""
+        """Return the finished units, including those of archived models."""
         return [*self.units, *(unit for record in self.set_aside for unit in record.units)]
 
     def unit(self, probe: str, spec: str) -> UnitRecord | None:
@@ -121,21 +121,21 @@ class Manifest(BaseModel):
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
-        """List the models that a probe does not read."""
+        """Return the models that a probe does not read, separated by commas."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
     def left_out(self, reads: Mapping[str, str]) -> list[str]:
-        """Return a note for each probe that does not read all models; `reads` says what each does read."""
+        """Return a note for each probe that does not read all models; `reads` describes those that it reads."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """Return a hash of the results that are shown and of what their models are called."""
+        """Return a hash of the results shown and of the labels of their models."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
     def remarks(self) -> list[str]:
-        """Return the notes, what transformers warned of, and which models are not shown."""
+        """Return the notes, the warnings of the model loader, and a note on archived models."""
         cautions = [f"{unit.model.name}: {caution}" for unit in self.units for caution in unit.model.cautions]
         return [*self.notes, *dict.fromkeys(cautions), *self.not_shown()]
 
@@ -150,12 +150,12 @@ class Manifest(BaseModel):
         return [f"{', '.join(names)} {told}"]
 
     def write(self, path: Path) -> None:
-        """Write it with its checksum, whole or not at all. Raises OutputError."""
+        """Write the manifest with its checksum, atomically. Raises OutputError."""
         content = self.model_dump(mode="json")
         write_json({**content, _CHECKSUM: _checksum(content)}, path)
 
     def facts(self, edited: Sequence[str] = ()) -> RunFacts:
-        """Return what the report says of how it was made, and which files were edited since."""
+        """Return the report's facts about the run; `edited` are the files edited since."""
         study = self.asked.study
         return RunFacts(
             title=self.asked.title,
@@ -208,7 +208,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def is_edited(path: Path) -> bool:
-    """Return whether a manifest is not as it was written."""
+    """Return whether a manifest was edited or damaged."""
     try:
         read_manifest(path)
     except StudyError:
@@ -217,7 +217,7 @@ def is_edited(path: Path) -> bool:
 
 
 def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
-    """Read a manifest. Raises StudyError, also for one that was edited unless that is trusted."""
+    """Read a manifest. Raises StudyError, also for an edited one unless `trust_edited`."""
     try:
         content = json.loads(read_text(path))
         stated = content.pop(_CHECKSUM, None)
@@ -236,5 +236,5 @@ def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
 
 
 def now() -> str:
-    """Return the time, to the second, with its zone."""
+    """Return the current time in ISO format, to the second, with its zone."""
     return datetime.now(UTC).isoformat(timespec="seconds")

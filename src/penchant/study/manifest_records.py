@@ -1,4 +1,4 @@
-"""The parts of a manifest: what was measured, with what model, on what data and machines, and what it took."""
+"""The parts of a manifest: models, data, machines, results, and the work that they took."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _inside(path: str) -> str:
 
 
 Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
-"""A path relative to the manifest, of something beside it."""
+"""A path below the manifest's directory, relative to it."""
 
 
 class _Record(BaseModel):
@@ -32,7 +32,7 @@ class _Record(BaseModel):
 
 
 class HardwareRecord(_Record):
-    """The machine."""
+    """The machine that ran the study."""
 
     platform: str
     processor: str
@@ -60,23 +60,23 @@ def software() -> dict[str, str]:
 
 
 class ClusterRecord(_Record):
-    """The machines of a cluster, and what went wrong on them and was done again."""
+    """The machines of a cluster, and the failures after which work was repeated."""
 
     on: str
-    """The cluster that was joined: "ray" for Ray on this machine alone, else an address."""
+    """The cluster: "ray" for Ray on this machine alone, else an address."""
     ray: str
     """The version of Ray."""
     nodes: dict[str, str]
-    """The machines that had workers by their ids in the cluster, and what they are."""
+    """Descriptions of the machines that had workers, by their ids in the cluster."""
     workers: int = 0
-    """The most workers that a model had."""
+    """The largest number of workers of one model."""
     retried: int = 0
-    """Batches that were run again, because a worker died or a machine was lost."""
+    """Batches run again because a worker died or a machine was lost."""
     lost_workers: int = 0
     lost_nodes: int = 0
 
     def line(self) -> str:
-        """Put the record in words."""
+        """Describe the record in one line."""
         again = f", {counted(self.retried, 'batches')} run again" if self.retried else ""
         lost = (
             f" after {counted(self.lost_workers, 'workers')} died ({self.lost_nodes} with their machine)"
@@ -99,15 +99,15 @@ class ModelRecord(_Record):
     dtype: str
     device: str
     gathers: bool | None = None
-    """Whether the head is applied at read positions only."""
+    """True if the head is applied at read positions only."""
     shortens: bool | None = None
-    """Whether the last layer is computed at read positions only."""
+    """True if the last layer is computed at read positions only."""
     packs: bool | None = None
-    """Whether sentences with common beginnings share a pass."""
+    """True if sentences with common beginnings share a pass."""
     batching: str | None = None
-    """The company of a text in a batch: texts of any length ("padded"), of its own length, or none."""
+    """The texts that may share a batch: of any length ("padded"), of equal length, or none."""
     cautions: list[str] = []
-    """The warnings of its loader."""
+    """The warnings of the model loader."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
@@ -132,12 +132,12 @@ class ModelRecord(_Record):
         return record.model_copy(update={"dtype": model.numbers, "device": network.devices, **passes})
 
     def line(self) -> str:
-        """The record in words."""
+        """Describe the record in one line."""
         return f"{self.kind}, {self.dtype} on {self.device}, fingerprint {self.fingerprint}"
 
 
 class CountsRecord(_Record):
-    """What was asked and what it took; see `penchant.engine.engine.Counts`."""
+    """The work done; see `penchant.engine.engine.Counts`."""
 
     reads: int = 0
     inputs: int = 0
@@ -154,19 +154,19 @@ class DataRecord(_Record):
     probe: str
     """The probe directory."""
     path: str
-    """Where it was; of a file of the hub its address there, with the commit."""
+    """The path of the file; of a file of the hub, its address with the commit."""
     sha256: str
 
 
 class UnitRecord(_Record):
-    """One probe with one model: finished."""
+    """A finished unit: one probe with one model."""
 
     probe: str
     """The probe directory."""
     spec: str
     """The model as the study names it."""
     directory: Inside
-    """Where the result is, relative to the manifest."""
+    """The directory of the result, relative to the manifest."""
     model: ModelRecord
     counts: CountsRecord
     seconds: float
@@ -175,7 +175,7 @@ class UnitRecord(_Record):
 
 
 class SkipRecord(_Record):
-    """One probe with a model that it does not read."""
+    """A probe with a model that it does not read."""
 
     probe: str
     spec: str
@@ -184,7 +184,7 @@ class SkipRecord(_Record):
 
 
 class TookRecord(_Record):
-    """What one unit took in one attempt."""
+    """The work and time of one unit in one attempt."""
 
     probe: str
     spec: str
@@ -199,7 +199,7 @@ class AttemptRecord(_Record):
     finished: str | None = None
     units: list[TookRecord] = []
     cluster: ClusterRecord | None = None
-    """The machines that did the work, where it was not the one that asked."""
+    """The machines that did the work, if a cluster did."""
 
 
 class TextRecord(BaseModel):
@@ -212,7 +212,7 @@ class TextRecord(BaseModel):
 
 
 class PreparedRecord(BaseModel):
-    """What was made for the study from its text: sentences or vectors."""
+    """A file made for the study from its text: sentences or vectors."""
 
     model_config = ConfigDict(extra="allow")
     version: str
@@ -221,8 +221,7 @@ class PreparedRecord(BaseModel):
 
 
 class AsideRecord(_Record):
-    """A model that the study was run with and no longer is: its results, and all that they rest on, so that they can be
-    taken up again."""
+    """A model removed from the study, with its results and all that is needed to restore them."""
 
     spec: str
     """The model as the study named it."""
@@ -231,6 +230,6 @@ class AsideRecord(_Record):
     data: list[DataRecord] = []
     """The data files of the probes that it was measured with, as they were then."""
     prepared: dict[Inside, PreparedRecord] = {}
-    """What was made of text then."""
+    """The files made from text, as they were then."""
     probes: list[dict[str, dict[str, Any]]]
-    """The probes with every parameter, as they were asked then."""
+    """The probes with every parameter, as they were then."""

@@ -1,4 +1,4 @@
-"""Is a model fit to be measured, on these texts? Run before every study, and on its own as `penchant check`."""
+"""Checks that a model can be measured on some texts: run before every study, and as `penchant check`."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ from penchant.tables.in_memory import texts as listed_texts
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
 PADDING_TOLERANCE = {"float32": 1e-3, "bfloat16": 1.0, "float16": 0.1, "float64": 1e-5}
-"""Most that a sentence score may move with the company it is in: rounding of the number format, summed."""
+"""The largest change of a sentence's score with its batch that rounding in the number format explains."""
 BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 1e-5}
-"""Most that the log-probability of a token may change with the batch without a warning, in nats: 2.5 to 3.5 times what
-was seen in SmolLM2-135M, which has the largest changes of the models that were tried."""
+"""The largest change of a token's log-probability with the batch that gives no warning, in nats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The outcome of one check."""
 
     name: str
     verdict: Verdict
     detail: str
     others: tuple[str, ...] = ()
-    """What else is wrong in the same way, after what `detail` names."""
+    """Further problems of the same kind, after the one in `detail`."""
 
 
 @asked
@@ -51,12 +50,13 @@ def check(
     scores: bool = True,
     on_unknown: str = "stop",
 ) -> list[Finding]:
-    """Look at a model, or that of a name, and, if given, at the texts it is to read, alone or as (text, place). Without
-    `scores` it is asked for vectors only, for which it needs no head. `on_unknown` is as in a study: texts that hold
-    something unknown to the tokenizer fail ("stop"), or are left out, with a warning ("skip").
+    """Check that a model can be measured, on the given texts if there are any.
 
-    A `fail` means that numbers from this model on these texts would be wrong; a `warn` that they need a word of
-    explanation. Raises MethodError for any other `on_unknown`.
+    `model` is a model or its name; `texts` are strings or (text, place) pairs. Without `scores` the model is only asked
+    for vectors, for which it needs no head. `on_unknown` is as in a study: texts with something unknown to the
+    tokenizer fail ("stop"), or are left out with a warning ("skip"). A `fail` means that numbers from this model on
+    these texts would be wrong; a `warn` that they need a word of explanation. Raises MethodError for any other
+    `on_unknown`.
     """
     model = language_model(model)
     given = plain(texts)
@@ -89,14 +89,14 @@ def _is_placed(given: object) -> bool:
 
 
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:
-    """`check` but for the measure of batch invariance, raising ModelError or DataError at the first failure."""
+    """Run all checks but that of batch invariance. Raises ModelError or DataError at the first failure."""
     findings = _findings(model, list(texts), scores, "stop")
     _require(findings, model)
     return findings
 
 
 def require_readable(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> None:
-    """The part of `require_fit` for which no weights are read: the mask token, and the texts. Raises ModelError."""
+    """Check the mask token and the texts, for which no weights are read. Raises ModelError."""
     _require([*([_gap(model)] if scores else []), *_texts(model, texts)], model)
 
 
@@ -106,7 +106,7 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
             error = ModelError(
                 f"not fit to be measured here ({finding.name}): {finding.detail}",
                 where=model.name,
-                hint="penchant check shows everything that was looked at",
+                hint="penchant check shows all checks",
             )
             for other in finding.others:
                 error.add_note(other)
@@ -145,7 +145,7 @@ def _gap(model: LanguageModel) -> Finding:
     if model.kind != "masked":
         return Finding("mask token", "pass", "not needed")
     if model.tokenizer.mask_id is None:
-        return Finding("mask token", "fail", "a masked model whose tokenizer has no mask token")
+        return Finding("mask token", "fail", "a masked model, but its tokenizer has no mask token")
     return Finding("mask token", "pass", model.tokenizer.strings([model.tokenizer.mask_id])[0])
 
 
@@ -157,11 +157,11 @@ def _beginning(model: LanguageModel) -> Finding:
     token = model.tokenizer.strings([model.begin])[0]
     if model.tokenizer.chat_mark is None:
         return Finding("beginning token", "pass", token)
-    return Finding("beginning token", "pass", f"{token}, of a chat model: surprisals of first words are those after it")
+    return Finding("beginning token", "pass", f"{token}, of a chat model: first words are scored after it")
 
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
-    """Unknown tokens, characters no token covers, and length, over all texts."""
+    """Check all texts for unknown tokens, characters that no token covers, and length."""
     told: dict[str, list[DataError]] = {problem: [] for problem in _PROBLEMS}
     total = 0
     stream = iter(dict(texts).items())
@@ -190,7 +190,7 @@ _PROBLEMS = {
     "marks": "accents and vowel signs",
     "long": "length",
 }
-"""What may be wrong with a text, as the check of it is called."""
+"""The problems that a text may have, and the names of their checks."""
 
 
 def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
@@ -213,7 +213,7 @@ def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]])
 
 
 def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[str, str]:
-    """Characters that belong to no token, and combining marks or invisible characters taken away (as code points)."""
+    """Return the characters that no token covers, and lost combining marks or invisible characters as code points."""
     seen = np.zeros(len(text), dtype=bool)
     for start, end in spans:
         seen[start:end] = True
@@ -243,7 +243,7 @@ def _vectors(model: LanguageModel) -> Finding:
 
 
 def _padding(model: LanguageModel) -> Finding:
-    """Check that a score stays what it is when the sentence is padded."""
+    """Check that a score does not change when the sentence is padded."""
     try:
         alone = [next(Scorer(model, batch_tokens=1).score([(text, "")])).score for text in SAMPLE]
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]
@@ -271,5 +271,5 @@ def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
     if above:
         detail += f", which is above {tolerance:g}"
     if above or model.dtype not in ("float32", "float64"):
-        detail += f"; of two sentences, a difference in score up to {2 * measured.sentence:.2g} may be the batch's"
+        detail += f"; of two sentences, a difference in score up to {2 * measured.sentence:.2g} may come from batching"
     return Finding(name, "warn" if above else "pass", detail)

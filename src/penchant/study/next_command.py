@@ -13,23 +13,22 @@ from penchant.study.study_file import Study, read_study, study_file
 from penchant.tables.data_paths import listed
 
 ANY = "STUDY.yaml"
-"""Stands for a study file that is not found."""
+"""The name shown for a study file that is not found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """The words of the command that measures a study again, and the entry for a table of ratings that the study does
-    not name yet; empty where it does."""
+    """The command that measures a study again, and the entry that adds a table of ratings to it ("" if it is there)."""
 
     words: list[str]
     entry: str = ""
 
 
 def after_ratings(directory: Path, ratings: Path) -> Next | None:
-    """Return how a study goes on with a table of ratings; None for results that no study wrote.
+    """Return the command that goes on with a table of ratings; None for results that no study wrote.
 
-    The study file is looked for beside the ratings, beside the data that the study read, beside the results and where
-    the user is. What was asked for otherwise than it says, such as other models, is asked for again.
+    The study file is searched for beside the ratings, the data that the study read and the results, and in the current
+    directory. The options repeat the settings of the last run that the file does not have, such as other models.
     """
     folder = next((place for place in (directory, directory.parent) if (place / FILE).exists()), None)
     if folder is None:
@@ -53,7 +52,7 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
 
 
 def _study(place: Path, name: str) -> tuple[Path, Study] | None:
-    """The file in a folder of the study of a name, if it is there."""
+    """Return the file and the content of the study of a name in a folder; None if there is none."""
     for file in sorted(place.iterdir()) if place.is_dir() else ():
         if file.suffix in (".yaml", ".yml"):
             with suppress(PenchantError):
@@ -64,7 +63,7 @@ def _study(place: Path, name: str) -> tuple[Path, Study] | None:
 
 
 def _options(study: Study, asked: AskedRecord) -> list[str]:
-    """The options with which a study was run that says something else."""
+    """Return the options that give a study the settings with which it was run."""
     says, probes = study.model_dump(mode="json"), [name for probe in asked.probes for name in probe]
     options = []
     if says["models"] != asked.models:

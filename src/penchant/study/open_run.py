@@ -18,16 +18,16 @@ from penchant.study.preparation import trained_files
 from penchant.study.study_file import Study
 
 FREE = ("question", "names", "models", "families")
-"""Keys of a study that change no number of a model: what is printed with them, and which other models there are."""
+"""Keys of a study that change no number of a model, only what is printed with it or which models are measured."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Keep other processes from running a study in the same directory at the same time. Raises StudyError."""
+    """Keep other processes from running a study in the same directory. Raises StudyError."""
     new = not occupied(folder)
     if not new and not folder.is_dir():
         raise _not_empty(folder)
-    with suppress(OSError):  # what cannot be written is told where it is written
+    with suppress(OSError):  # reported when the first file is written
         folder.mkdir(parents=True, exist_ok=True)
     try:
         with holding(folder):
@@ -36,7 +36,7 @@ def held(folder: Path) -> Iterator[None]:
         raise StudyError("another process is running a study here", where=str(folder), hint="wait for it") from error
     finally:
         if new:
-            with suppress(OSError):  # it stays where anything was written
+            with suppress(OSError):  # not empty if anything was written
                 folder.rmdir()
 
 
@@ -48,8 +48,11 @@ def hub_commits(folder: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A new manifest, or the one to go on with; the probes whose parameters changed (`otherwise`), which only a rerun
-    allows; whether it goes on with `other_models`, and which of them were archived and are restored (`taken_up`)."""
+    """A study that was started, or is continued.
+
+    `manifest` is a new one, or the one to go on with; `otherwise` are the changes of parameters, which only a rerun
+    allows; `other_models` is true if the models changed; `taken_up` are the models restored from the archive.
+    """
 
     manifest: Manifest
     otherwise: Sequence[Change] = ()
@@ -60,7 +63,7 @@ class Begun:
 def begun(
     folder: Path, study: Study, probes: Sequence[Probe[Any]], places: Sequence[str], *, resume: bool, rerun: bool
 ) -> Begun:
-    """Begin a study in a directory, or go on with it. Raises StudyError when the directory holds anything else.
+    """Start a study in a directory, or go on with it. Raises StudyError if the directory holds anything else.
 
     A study that failed before its first result does not occupy its directory.
     """
@@ -87,7 +90,7 @@ def begun(
         raise StudyError(
             f"holds a different study ({_difference(before, after)})",
             where=str(folder),
-            hint=f"{again}name another directory, or run it as it was begun",
+            hint=f"{again}name another directory, or run the study with its first settings",
         )
     other_models = manifest.asked.models != asked.models
     if other_models:
@@ -101,8 +104,10 @@ def begun(
 
 
 def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, Path]) -> None:
-    """Take the units of all but some models out of what a manifest shows, with what they were measured on; nothing on
-    the disk changes. `trained` are the files of trained vectors by model."""
+    """Move the units of all models but the named ones into a manifest's archive, with the records of their data.
+
+    Nothing on the disk changes. `trained` are the files of trained vectors by model.
+    """
     gone = dict.fromkeys(unit.spec for unit in manifest.units if unit.spec not in models)
     for spec in gone:
         units = [unit for unit in manifest.units if unit.spec == spec]
@@ -123,7 +128,7 @@ def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, P
 
 
 def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
-    """Put back what was archived of some models, and return it, since it is still to be checked."""
+    """Restore the archived results of some models; return their records, which are still to be checked."""
     taken = [record for record in manifest.set_aside if record.spec in models]
     manifest.set_aside = [record for record in manifest.set_aside if record.spec not in models]
     for record in taken:
@@ -133,13 +138,13 @@ def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
 
 
 def _measured(asked: AskedRecord) -> AskedRecord:
-    """What a study asked of each model, without what may change while it goes on."""
+    """Return a copy of a study's record without the keys that may change while it goes on."""
     kept = {key: value for key, value in asked.study.items() if key not in FREE}
     return asked.model_copy(update={"study": kept})
 
 
 def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -> list[Change]:
-    """The probes whose parameters changed, in a study that is the same in everything else; none where it is not."""
+    """Return the changes of the probes' parameters; none if anything else of the study changed."""
     rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, after)]
     if rest[0] != rest[1] or _names(before) != _names(after):
         return []
@@ -147,14 +152,14 @@ def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -
 
 
 def _difference(before: AskedRecord, after: AskedRecord) -> str:
-    """The first setting that two studies differ in, with its values: those of probes, else those of the study."""
+    """Describe the first setting in which two studies differ, with its values; those of probes come first."""
     if _names(before) != _names(after):
         return "with other probes"
     pairs = [(a[name], b[name]) for a, b in zip(before.probes, after.probes, strict=True) for name in a]
     for ours, theirs in (*pairs, (before.study, after.study)):
         if found := difference(ours, theirs):
             return found
-    return "with settings written otherwise"
+    return "with settings in another form"
 
 
 def _names(asked: AskedRecord) -> list[list[str]]:

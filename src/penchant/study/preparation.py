@@ -1,4 +1,4 @@
-"""Preparation of a study's running text before it measures: sentences for probes, and word vectors."""
+"""Preparation of a study's running text: sentences for its probes, and word vectors."""
 
 from __future__ import annotations
 
@@ -28,33 +28,33 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import SETTINGS
 
 TRAINED = "trained:"
-"""What the name of a model begins with that the study trains."""
+"""The beginning of the names of models that the study trains."""
 Progress = Callable[[str], Callable[[float, float], None]]
 
 
 class Corpus(BaseModel):
-    """Running text, and how sentences are drawn from it for probes that name none."""
+    """Running text, and the way to draw sentences from it for probes that name none."""
 
     model_config = SETTINGS
 
     text: str | list[str]
-    """Files, patterns, directories, URLs; plain text, JSON lines, Parquet, compressed or not."""
+    """Files, patterns, directories or URLs of plain text, JSON lines or Parquet, compressed or not."""
     language: str | None = None
-    """Whose rules divide sentences and make capitals. Default: the language of the stimuli."""
+    """The language whose rules divide sentences and make capitals. Default: the language of the stimuli."""
     layout: Layout = "paragraphs"
-    """What a line of plain text is: a paragraph, a sentence, or part of a wrapped paragraph that a blank line ends."""
+    """The content of a line of plain text: a paragraph, a sentence, or part of a paragraph that a blank line ends."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet."""
     per_word: Annotated[int, Field(ge=1, le=COUNT)] = 10_000
-    """The most occurrences of a word that are kept, in each segment."""
+    """The most occurrences of a word that are kept in each segment."""
     minimum: Annotated[int, Field(ge=0, le=COUNT)] = 1
-    """Words with fewer occurrences in a segment are named in a note."""
+    """The fewest occurrences in a segment; words with fewer are named in a note."""
     segments: list[Bound] | None = None
-    """Lengths of sentences that are sampled apart. Default: the bounds of the probe's own segments."""
+    """Bounds of sentence lengths that are sampled separately. Default: the bounds of the probe's own segments."""
     duplicates: Duplicates = "near"
-    """Which equal sentences count once: near (also nearly equal ones), exact, or keep (none)."""
+    """The sentences that count once: near (equal and nearly equal ones), exact (equal ones), or keep (none)."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
-    """Default: the study's."""
+    """The seed of the draw. Default: the study's."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
         """Return the files of the text. Raises DataError."""
@@ -69,27 +69,26 @@ class Vectors(BaseModel):
     method: Literal["word2vec", "glove"]
     """word2vec (skip-gram with negative sampling) or glove."""
     size: Annotated[int, Field(ge=1, le=DIMENSIONS)] = 100
-    """Dimensions."""
+    """The number of dimensions."""
     window: Annotated[int, Field(ge=1, le=WINDOW)] | None = None
     """Words on each side that count as context. Default: 5, glove 10."""
     min_count: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """Rarer words have no vector. Default: 5."""
+    """The fewest occurrences of a word that has a vector. Default: 5."""
     epochs: Annotated[int, Field(ge=1, le=EPOCHS)] | None = None
     """Passes over the text. Default: 5, glove 25."""
     x_max: Annotated[float, Field(gt=0, le=COUNT)] | None = None
-    """GloVe: co-occurrences from which on all weigh alike. Default: 100; some 10 for less than ten million words."""
+    """GloVe: the co-occurrences from which all weigh alike. Default: 100; about 10 for less than ten million words."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
-    """Default: the study's."""
+    """The seed of the training. Default: the study's."""
     lower: bool = True
-    """Whether letters are made small."""
+    """Convert the text to lower case."""
     forms: bool = False
-    """Take every form of the stimuli for the stimulus."""
+    """Count every form of a stimulus as the stimulus."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """The study's probes with sentences of their own, the files of trained models by name, the records of what was
-    made, and what must be told of it."""
+    """The study's probes with their sentences, the files of trained models by name, the records, and the notes."""
 
     probes: list[Probe[Any]]
     models: dict[str, str] = field(default_factory=dict)
@@ -98,7 +97,7 @@ class Prepared:
 
 
 def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return where the vectors that a study may train are kept, by the name of the model."""
+    """Return the paths of the vectors that a study may train, by the name of the model."""
     files: dict[str, Path] = {}
     for vectors_name in vectors:
         name = distinct(vectors_name, [path.stem for path in files.values()])
@@ -108,7 +107,7 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The sentences and vectors to make for a study, of all its `models`; `base` is where data are looked up."""
+    """The sentences and vectors to make for a study, of all its `models`; data are searched for in `base`."""
 
     corpus: Corpus
     vectors: Mapping[str, Vectors]
@@ -120,8 +119,10 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Make sentences for the probes that name none, and vectors, unless they are there, made in the same way.
-        Raises DataError, MethodError and OutputError."""
+        """Make vectors, and sentences for the probes that name none, unless they exist, made in the same way.
+
+        Raises DataError, MethodError and OutputError.
+        """
         files = self.corpus.files(self.base)
         done = Prepared(list(probes))
         made: dict[str, Path] = {}
@@ -206,7 +207,7 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return what is not as it was recorded of some texts; "" where nothing is. Of URLs only the size is looked at."""
+    """Return the first text that is not as recorded, "" if none; of URLs only the size is compared."""
     if len(before) != len(files):
         return "the number of texts"
     for record, file in zip(before, files, strict=True):
@@ -218,10 +219,10 @@ def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile])
 
 
 def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
-    """Return what is wrong with the models that a study trains; "" where nothing is."""
+    """Describe the first problem of the models that a study trains; "" if there is none."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:
-            return f"no vectors are called '{name}' — {', '.join(vectors) or 'none'} stand under vectors"
+            return f"no vectors are called '{name}' — vectors has {', '.join(vectors) or 'none'}"
         if corpus is None:
             return f"'{TRAINED}{name}' needs text to be trained on — name it under corpus"
     return ""

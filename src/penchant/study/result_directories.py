@@ -1,4 +1,4 @@
-"""Result directories, read back: one, or two side by side."""
+"""Result directories read back: one, or two side by side."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ from penchant.wording.phrases import has_words
 COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
 LONGEST = 200
-"""The characters of a list of results that is shown."""
+"""The most characters of a list of results that is shown."""
 SIGNATURE = "signature.txt"
-SAVED = "{} holds one result as it was saved, without a manifest: nothing says on what it ran or if it was edited"
+SAVED = "{} holds one saved result without a manifest: its machine is not known, nor whether it was edited"
 FREE = {"model", "bos", "dtype", "case"}
-"""What may differ between two models' results that are set side by side: the models themselves."""
+"""Signature fields that may differ between the results of two models set side by side."""
 
 
 @dataclass(slots=True, repr=False)
 class Outcome:
-    """What a study found: results by probe directory and model; differences between models, and curves over the
-    checkpoints of a training, by probe directory; notes on models that could not be compared; the manifests that say
-    how it was made (one a result directory); the files that were edited since; and the page of its report, where one
-    was written."""
+    """The results of a study, with comparisons, curves and the record of the run.
+
+    `results` are by probe directory and model; `comparisons` (between models) and `curves` (over the checkpoints of a
+    training) by probe directory; `notes` name models that could not be compared; `manifests` are those of the result
+    directories; `edited` are the files edited since; `page` is the report, if one was written.
+    """
 
     manifests: list[Manifest]
     edited: list[str] = field(default_factory=list)
@@ -68,7 +70,7 @@ class Outcome:
         return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
 
     def _repr_html_(self) -> str:
-        """Show in a notebook what was found, and where the report is."""
+        """Show the findings in a notebook, and the path of the report."""
         sections = self.document().sections
         told = "\n\n".join("\n".join(screen(each, LONGEST, named=True, estimates=False)) for each in sections)
         where = "" if self.page is None else f"<p>The report is in <code>{escape(str(self.page))}</code>.</p>"
@@ -77,11 +79,13 @@ class Outcome:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise unknown_attribute(self, name, "what a study found")
+            raise unknown_attribute(self, name, "the outcome of a study")
 
     def __getitem__(self, name: tuple[str, str]) -> Result:
-        """Return the result of a probe directory and a model, called as in `results` or as the study's `names` call it.
-        Raises UnknownKeyError."""
+        """Return the result of a probe directory and a model, named as in `results` or in the study's `names`.
+
+        Raises UnknownKeyError.
+        """
         if name not in self.results and isinstance(name, tuple) and len(name) == 2:
             place, label = name
             cited = {model for model, called in self.labels.items() if called == label}
@@ -116,7 +120,7 @@ class Outcome:
         return Differences(table.select("probe", pl.exclude("probe")))
 
     def document(self) -> Document:
-        """Return what a report or an export shows."""
+        """Return the content of a report or an export."""
         labels = self.labels
         results = {key: _printed(result, labels) for key, result in self.results.items()}
         comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
@@ -129,19 +133,19 @@ class Outcome:
         return Document(sections, runs, self.notes, self._made_of())
 
     def _made_of(self) -> str:
-        """What tells the results of one directory from others, edited ones too; empty for those of two."""
+        """Return a hash of the results of one directory, edited files included; "" for those of two."""
         if len(self.manifests) != 1:
             return ""
         return hashlib.sha256("\n".join([self.manifests[0].results(), *self.edited]).encode()).hexdigest()
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of models, by the names that signatures cite; of two studies, the first decides."""
+        """The labels of models by the names that signatures cite; of two studies, the first decides."""
         found: dict[str, str] = {}
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}
             found |= {unit.model.name: names[unit.spec] for unit in manifest.units if unit.spec in names}
-        for name, label in list(found.items()):  # and of what was told apart: the name, and settings in brackets
+        for name, label in list(found.items()):  # and of names with settings in brackets
             cited = (result.signature["model"] for result in self.results.values())
             found |= {told: label + told.removeprefix(name) for told in cited if told.startswith(f"{name} (")}
         return found
@@ -170,9 +174,10 @@ def _pilot(results: Sequence[AnyResult]) -> str:
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Read what `run_study` wrote into a directory, finished or not, or the one result that `Result.save` wrote there.
-    Raises StudyError when it holds no study, or files that were edited since; with `trust_edited` they are read and
-    named."""
+    """Read the outcome of a study from its directory, finished or not, or one result that `Result.save` wrote.
+
+    Raises StudyError when the directory holds no study, or edited files; with `trust_edited` these are read and named.
+    """
     folder = Path(directory)
     path = folder / FILE
     if not is_file(path) and is_file(folder / SIGNATURE):
@@ -210,19 +215,21 @@ def _table(file: Path) -> pl.DataFrame:
             table = with_nan(pl.read_parquet(stream))
     except (DataError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file)) from error
-    _said(table, file)
+    _require_words(table, file)
     return table
 
 
 def _study_of(directory: str | Path) -> Path | None:
-    """The directory of the study that a directory is, or whose probe or result it holds."""
+    """Return the directory of the study that a directory, or its probe or result, belongs to; None if none."""
     folder = Path(directory).absolute()
     return next((place for place in (folder, folder.parent, folder.parent.parent) if is_file(place / FILE)), None)
 
 
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
-    """The edited files of one result of a study; None for one that is of no study. Raises StudyError at the first
-    unless they are trusted."""
+    """Return the edited files of one result of a study; None for a result of no study.
+
+    Raises StudyError at the first unless they are trusted.
+    """
     study = _study_of(folder)
     if study is None:
         return None
@@ -234,7 +241,7 @@ def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
 
 
 def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
-    """The files of a study that are not as it wrote them. Raises StudyError at the first unless they are trusted."""
+    """Return the files of a study that were edited. Raises StudyError at the first unless they are trusted."""
     found = [file for unit in manifest.units for file in edited(unit.files, folder / unit.directory)]
     found += edited(manifest.tables, folder)
     if trusted:
@@ -250,13 +257,13 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
 
 
 def require_unedited(directory: str | Path) -> None:
-    """Raise StudyError for results in a directory, of a study or of one of its probes, that were edited since."""
+    """Raise StudyError if results in a directory, of a study or of one of its probes, were edited."""
     if (study := _study_of(directory)) is not None:
         _edited(read_manifest(study / FILE), study, trusted=False)
 
 
 def unshown(directory: str | Path) -> frozenset[Path]:
-    """Return the directories of the archived results of a study, by its own directory or that of one of its probes."""
+    """Return the directories of a study's archived results, from its directory or that of one of its probes."""
     if (study := _study_of(directory)) is None:
         return frozenset()
     return frozenset(
@@ -268,7 +275,7 @@ _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
 def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
-    """Raise StudyError for a result that this version cannot show."""
+    """Return a result. Raises StudyError if this version cannot show it."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
         raise StudyError(f"is of a probe that is not installed: {unknown(probe)}", where=str(folder))
@@ -278,23 +285,25 @@ def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
         raise StudyError(
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
-    _said(result.summary, folder / "summary.parquet")
+    _require_words(result.summary, folder / "summary.parquet")
     _require_settings(result, folder, trusted=trusted)
     return result
 
 
-def _said(table: pl.DataFrame, file: Path) -> None:
-    """Raise StudyError for a method or a note that has no words here."""
+def _require_words(table: pl.DataFrame, file: Path) -> None:
+    """Raise StudyError for a method or a note that this version has no words for."""
     for column in ("method", "test_method", "notes"):
         for text in table[column].unique() if column in table.columns else ():
             if not has_words(text, notes=column == "notes"):
                 hint = "run the study again with this version of penchant"
-                raise StudyError(f"{column} cannot be {shortened(text)}", where=str(file), hint=hint)
+                raise StudyError(f"column {column} has the unknown value {shortened(text)}", where=str(file), hint=hint)
 
 
 def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
-    """Raise StudyError for settings that are none of the probe, and for others than those of the signature unless they
-    are trusted."""
+    """Raise StudyError for settings that the probe does not have.
+
+    Unless they are trusted, settings that differ from those of the signature raise it too.
+    """
     probe = instruments()[result.signature["probe"]].probe
     try:
         settings = probe.of(result.settings)
@@ -303,18 +312,17 @@ def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
         raise StudyError(error.message, where=where, hint=error.hint) from None
     for key in ("level", "resamples", "seed", "equivalence", "limit"):
         if not trusted and result.signature.get(key, written(settings, key)) != written(settings, key):
-            told = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
-            raise StudyError(told, where=str(folder / SETTINGS), hint="measure again")
+            message = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
+            raise StudyError(message, where=str(folder / SETTINGS), hint="measure again")
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:
     """Return the results of two directories and the differences between their models, the first minus the second.
 
-    Raises StudyError when no two results of a probe that both hold can be compared. Two models must have been asked
-    with the same data, method, parameters and seed, and the error says in what they differ; within one study models
-    scored by different methods are compared by accuracy too, because it was asked for. A model that both directories
-    hold is compared with itself: what was changed between the two, such as the method, is then named beside it. Pairs
-    of results that cannot be compared while others can, and probes that one directory lacks, are noted.
+    Two models must have been measured with the same data, method, parameters and seed; the error says what differs. A
+    model that both directories hold is compared with itself, and what changed between the two, such as the method, is
+    named beside it. Pairs of results that cannot be compared while others can, and probes that one directory lacks, are
+    noted. Raises StudyError when no two results of a probe that both hold can be compared.
     """
     a, b = read_outcome(first, trust_edited=trust_edited), read_outcome(second, trust_edited=trust_edited)
     both = Outcome([*a.manifests, *b.manifests], [*a.edited, *b.edited])
@@ -343,8 +351,10 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
 def read_for_report(
     directory: str | Path, other: str | Path | None, out: str | Path | None, *, trust_edited: bool = False
 ) -> tuple[Outcome, Path]:
-    """Return what a report of one result directory or of two shows, and the page, by default `report.html` in the
-    directory, or `comparison.html`. Raises StudyError."""
+    """Return the content of a report of one result directory or of two, and the path of its page.
+
+    The page is `report.html` in the directory, or `comparison.html`, unless `out` names another. Raises StudyError.
+    """
     if other is None:
         outcome, page = read_outcome(directory, trust_edited=trust_edited), Path(directory) / "report.html"
     else:
@@ -353,8 +363,10 @@ def read_for_report(
 
 
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
-    """The differences of every result of one directory from every one of the other, and why some have none. Two results
-    of one model that can be compared are told apart by name, in the two lists as well."""
+    """Return the differences of each result of one directory from each of the other, and why some have none.
+
+    Two comparable results of one model are given different names, in the two lists as well.
+    """
     tables: dict[tuple[int, int], pl.DataFrame] = {}
     reasons: list[str] = []
     pairs = list(product(range(len(ours)), range(len(theirs))))

@@ -1,4 +1,4 @@
-"""Run a study into a directory: every probe with every model, a manifest of how, and nothing finished done twice."""
+"""Running a study into a directory: every probe with every model, a manifest, and nothing finished done twice."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ Probes = Sequence[Probe[Any]]
 def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = None) -> Outcome:
     """Run every probe with every model, writing each result as soon as it is there.
 
-    All models are looked at first, and what does not fit is told before anything is written. With `resume`, results
-    already in `out` are kept and cached answers are not computed again; those of models that the study had and no
-    longer names are kept apart. Raises StudyError when `out` holds something else, or when data, text, a model or a
-    result changed since; with `rerun`, what changed is measured again.
+    All models are checked first, and problems are reported before anything is written. With `resume`, results in `out`
+    are kept and cached answers are not computed again; results of models that the study no longer names are archived.
+    Raises StudyError when `out` holds something else, or when data, text, a model or a result changed since; with
+    `rerun`, what changed is measured again.
     """
     run = run or Run()
     folder = Path(out)
@@ -54,9 +54,9 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
 
 
 def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[str, str]) -> Outcome:
-    """The same, with the `commits` of data sets on the hub."""
+    """Run a study in a folder, with the `commits` of data sets on the hub."""
     places = _folders(probes)
-    data = data_records(zip(places, probes, strict=True), run.base)  # before texts: what is read is what was hashed
+    data = data_records(zip(places, probes, strict=True), run.base)  # hashed before the texts are read
     texts = [probe.texts(run.base) for probe in probes]  # unreadable data fails before anything is written
     files = study.corpus.files(run.base) if study.corpus is not None else []
     with held(folder):
@@ -77,7 +77,7 @@ def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[
 
 
 def _folders(probes: Probes) -> list[str]:
-    """One directory a probe: its name, numbered from the second on."""
+    """Return one directory name per probe: its name, numbered from the second on."""
     seen: dict[str, int] = {}
     names = []
     for probe in probes:
@@ -100,17 +100,20 @@ class _Running:
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """What read the texts of a probe directory for a model, by both, when the models were looked at."""
+    """The reader of each probe directory and model whose texts passed the check."""
     named: dict[str, str] = field(init=False)
-    """The models measured so far by the name in their signatures, as the study names them."""
+    """The models measured so far: their names in the study by those in their signatures."""
 
     def __post_init__(self) -> None:
         self.digests = Digests(self.run.cache, forced=self.run.rehash)
         self.prepared = Prepared(list(self.probes))
 
     def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
-        """Raise StudyError if anything changed since the study was begun. With `rerun`, forget what rests on it, and
-        the probes that are asked otherwise. Returns the files that are out of date; none is removed yet."""
+        """Return the files that are out of date; none is removed yet.
+
+        Raises StudyError if anything changed since the study was begun. With `rerun`, the manifest instead loses the
+        results that depend on a change, and the probes whose parameters changed.
+        """
         drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
         current = Now(self.places, data, files, drawn, self._fingerprint)
@@ -119,29 +122,31 @@ class _Running:
             refuse(found, self.folder)
         stale = forget(self.manifest, found, self.folder)
         for what in dict.fromkeys(change.what for change in found):
-            self.run.warn(f"{what}; what rests on it is measured again")
-        if stale or start.other_models:  # no table of differences is of what is shown now
+            self.run.warn(f"{what}; results that depend on it are measured again")
+        if stale or start.other_models:  # the tables of differences are of other results
             self.manifest.tables = {}
             stale += [self.folder / place / table for place in self.places for table in (COMPARISON, CURVE)]
         return stale
 
     def require_fit(self) -> None:
-        """Raise a PenchantError if a model that is still to be measured does not fit the study."""
-        self.run.say("looking at the models")
+        """Raise a PenchantError if an unfinished model does not fit the study."""
+        self.run.say("checking the models")
         fitting = Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests)
         fitting.require()
         self.readers = fitting.readers
 
     def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
-        """Write what is begun, and remove what is out of date."""
+        """Write the manifest, then remove the files that are out of date."""
         self.manifest.data = list(data)
-        self._write()  # before anything is removed, so that no unit is without its files
+        self._write()  # first, so that no recorded unit lacks its files
         for file in stale:
             file.unlink(missing_ok=True)
 
     def _fingerprint(self, spec: str) -> str:
-        """The fingerprint of a model as it is now, of one that the study trains as its vectors are; "" for a model that
-        is gone or cannot be fetched, which is told where it is needed. Raises ModelError for one that is damaged."""
+        """Return the fingerprint of a model as it is now; "" if it is gone or cannot be fetched.
+
+        That of a model that the study trains is the hash of its vectors. Raises ModelError for a damaged one.
+        """
         if spec.startswith(TRAINED):
             vectors = trained_files(self.study.vectors, self.folder)[spec]
             return sha256_file(vectors) if vectors.exists() else ""
@@ -154,7 +159,7 @@ class _Running:
             return ""
 
     def prepare(self) -> None:
-        """Make what the study makes of its text."""
+        """Make the sentences and vectors that the study makes from its text."""
         if self.study.corpus is not None:
             run = self.run
             self.prepared = Preparation(
@@ -173,7 +178,7 @@ class _Running:
         self._write()
 
     def measure(self, spec: str) -> None:
-        """Every probe that is not finished with one model; the results of the others are read."""
+        """Run every unfinished probe with one model, and read the results of the others."""
         waiting = []
         for number, place in enumerate(self.places):
             unit = self.manifest.unit(place, spec)
@@ -194,7 +199,7 @@ class _Running:
                 self._write()
 
     def _load(self, spec: str) -> Model:
-        """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
+        """Load a model. Raises StudyError if no probe reads it or the study names it twice."""
         self.run.say(f"{spec}: loading")
         release()
         model = self.run.models.get(spec) or read_model(
@@ -210,13 +215,13 @@ class _Running:
             raise StudyError(message, where="models", hint="remove one")
         if not any(model.kind in probe.kinds for probe in self.prepared.probes):
             if isinstance(model, LanguageModel):
-                require_fit(model, self.texts[0])  # which may say better why
+                require_fit(model, self.texts[0])  # may give a better reason
             message = f"no probe of the study reads {KINDS[model.kind]}"
             raise StudyError(message, where=model.name, hint=all_read(self.probes))
         return model
 
     def _place(self, spec: str) -> str:
-        """A model as it is loaded: a file or directory may be beside the study, like its data."""
+        """Return the name or path that a model is loaded by; it may lie beside the study, like its data."""
         if spec.startswith("bundled:") or exists(spec):
             return spec
         beside = (base / spec for base in self.run.base)
@@ -268,13 +273,15 @@ class _Running:
                 raise StudyError("changed while the study ran", where=record.path, hint="run it again with --resume")
 
     def _free(self, place: str, model: str) -> str:
-        """A directory for a model's result, beside those of models whose names differ in what no file name shows."""
+        """Return a directory name for a model's result that no other result of the probe has."""
         taken = [Path(unit.directory).name for unit in self.manifest.every_unit() if unit.probe == place]
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """The differences between every two models of each probe, other than between two checkpoints at different
-        steps or of one training. Raises StudyError for a probe that no model fits."""
+        """Compare every two models of each probe, other than checkpoints of one training or at different steps.
+
+        Raises StudyError for a probe that no model fits.
+        """
         self._sort()
         self.manifest.tables = {}
         self._write()
@@ -297,7 +304,7 @@ class _Running:
                 self._keep(self.outcome.comparisons[place], f"{place}/{COMPARISON}")
 
     def follow(self) -> None:
-        """The curves of each probe over the checkpoints of each training."""
+        """Compute the curves of each probe over the checkpoints of each training."""
         for place in self.places:
             tables = []
             for family, steps in self.study.families.items():
@@ -316,7 +323,7 @@ class _Running:
         self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def _sort(self) -> None:
-        """Put the results in the order in which they are asked for, whatever that in which they were made."""
+        """Put the results in the order in which the study names them."""
         models, places = self.study.models, self.places
         self.manifest.units.sort(key=lambda unit: (models.index(unit.spec), places.index(unit.probe)))
         self.manifest.skipped.sort(key=lambda skip: (models.index(skip.spec), places.index(skip.probe)))
@@ -326,7 +333,7 @@ class _Running:
         self.outcome.results.update(found)
 
     def finish(self) -> Outcome:
-        """Write the manifest of a finished study, and return what was found."""
+        """Write the manifest of the finished study, and return its outcome."""
         reads = {place: kinds_read(probe) for place, probe in zip(self.places, self.probes, strict=True)}
         self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)

@@ -1,4 +1,4 @@
-"""Reports and exports in a result directory that were made of other results than stand there now."""
+"""Reports and exports in a result directory that were made from other results than it holds now."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from penchant.report.sections import Document
 from penchant.text_io import is_directory
 
 _NAMED = 3
-"""How many files a caution names."""
+"""The most files that a caution names."""
 
 
 def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
-    """Yield a line for each report and each folder of exports directly inside a result directory that were not made of
-    the results that `document` shows: the old files, and the command that makes them anew. `written` are files made
-    just now: others that an export left in the same folder are no longer made."""
+    """Yield a line for each report and folder of exports made from other results than `document` shows.
+
+    A line names the old files directly inside the result directory, and the command that makes them again. `written`
+    are files made just now: others that an export left in the same folder are no longer made.
+    """
     folder = Path(directory)
     if not document.made_of or not is_directory(folder):
         return
@@ -27,21 +29,21 @@ def outdated(directory: str | Path, document: Document, written: Collection[Path
         if report_made_of(page) not in ("", document.made_of):
             out = [] if page.name == "report.html" else ["-o", str(page)]
             command = shlex.join(["penchant", "report", str(folder), *out])
-            yield f"{page.name} was made of other results than stand there now: {command} makes it anew"
+            yield f"{page.name} was made from results that have changed since: {command} makes it again"
     just = {path.resolve().parent for path in written}
     for place in sorted(child for child in folder.iterdir() if child.is_dir()):
         old = {name: each for name, each in exported(place).items() if each.of not in ("", document.made_of)}
         if old:
-            yield _told(folder, place, old, again=place.resolve() not in just)
+            yield _line(folder, place, old, again=place.resolve() not in just)
 
 
-def _told(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> str:
+def _line(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> str:
     shown = first_of([*old], _NAMED)
     were = "was" if len(old) == 1 else "were"
-    start = f"{place.name}: {counted(len(old), 'files')} {were} made of other results than stand there now ({shown})"
+    start = f"{place.name}: {counted(len(old), 'files')} {were} made from results that have changed since ({shown})"
     if not again:
-        return f"{start} and {for_one(len(old), 'are')} not made any more: remove {for_one(len(old), 'them')}"
+        return f"{start} and {for_one(len(old), 'are')} no longer made: remove {for_one(len(old), 'them')}"
     commands = dict.fromkeys(each.by for each in old.values())
     out = {by: [] if by[1:2] == (place.name,) else ["-o", str(place)] for by in commands}
-    anew = " and ".join(shlex.join(["penchant", "export", str(folder), *by, *out[by]]) for by in commands)
-    return f"{start}: {anew} {'makes' if len(commands) == 1 else 'make'} {for_one(len(old), 'them')} anew"
+    again_by = " and ".join(shlex.join(["penchant", "export", str(folder), *by, *out[by]]) for by in commands)
+    return f"{start}: {again_by} {'makes' if len(commands) == 1 else 'make'} {for_one(len(old), 'them')} again"

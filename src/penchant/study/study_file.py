@@ -1,4 +1,4 @@
-"""The study file: its keys, and the places of its mistakes."""
+"""The study file: its keys, and the line of each mistake."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.text_io import exists, is_directory, is_file, read_text
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""
 _OPTIONS = {"models": "--model"}
-"""The options of `penchant run` that are not called like the key of a study file that they replace."""
+"""The options of `penchant run` that differ in name from the study-file keys that they replace."""
 
 
 def _of_print(label: str) -> str:
@@ -42,19 +42,22 @@ Label = Annotated[str, AfterValidator(_of_print)]
 
 
 class Study(BaseModel):
-    """A study: which models are asked what. `seed` holds for every probe that does not set its own."""
+    """A study: the models to measure, and the probes to measure them with."""
 
     model_config = SETTINGS
 
     study: Annotated[str, Field(min_length=1)]
     """A short name for the study."""
     question: str = ""
-    """What the study asks, in a line; shown at the head of the report."""
+    """The question that the study asks, in a line, shown at the head of the report."""
     models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
-    """Hub names[@revision], directories, GGUF files, bundled: names, files of word vectors. Each is read by the probes
-    that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one training."""
+    """Hub names[@revision], directories, GGUF files, bundled: names, or files of word vectors.
+
+    Each is read by the probes that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one
+    training.
+    """
     families: dict[str, dict[str, Step]] = {}
-    """The step of each model that is a checkpoint, by family; made of the families among the models."""
+    """The step of each model that is a checkpoint, by family; filled in from the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
     corpus: Corpus | None = None
@@ -62,20 +65,19 @@ class Study(BaseModel):
     vectors: dict[str, Vectors] = {}
     """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
-    """What models are called in tables and figures, as model: label. Signatures keep the names that can be loaded."""
+    """The labels of models in tables and figures. Signatures keep the names by which models are loaded."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """The seed of every probe that sets none of its own."""
     dtype: Literal["float32", "bfloat16", "float16", "float64"] = "float32"
-    """The number format of models. The smaller ones are faster and deviate."""
+    """The number format of models. The smaller ones are faster and less exact."""
     device: str | None = None
-    """A torch device such as cpu or cuda:1; auto spreads a model over the cards, auto+cpu also over the CPU. Default: a
-    GPU where there is one."""
+    """A torch device such as cpu or cuda:1, auto (all GPUs) or auto+cpu (and the CPU). Default: a GPU if any."""
     trust_remote_code: bool = False
     """Run code that comes with a checkpoint."""
     allow_pickle: bool = False
     """Read weights that are not safetensors, which can run code."""
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """A pilot: the most items of each probe that sets no limit of its own; see the probes. Default: all of them."""
+    """A pilot: the most items of each probe that sets no limit of its own. Default: all of them."""
 
     def instruments(self) -> list[Probe[Any]]:
         """Return the probes, validated. Raises ValidationError, or an error with the place inside the study."""
@@ -114,7 +116,7 @@ def read_study(
 ) -> tuple[Study, list[Probe[Any]]]:
     """Read and check a study file, or the one of a directory.
 
-    What is given and not None replaces what the file says: `models`, and `settings` by their keys in it. `only` names
+    `models`, and `settings` by their keys in the file, replace what the file says unless they are None. `only` names
     the probes that are kept. A `limit` given here also holds for probes that set their own. Raises StudyError naming
     file, line and key.
     """
@@ -162,7 +164,7 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spread_out(content: dict[str, Any], document: Document) -> None:
-    """Put the checkpoints of families in place of these. Raises StudyError."""
+    """Replace the families in a study by their checkpoints. Raises StudyError."""
     listed: list[object] = []
     families: dict[str, dict[str, int]] = {}
     if not isinstance(content.get("models"), list):
@@ -190,7 +192,7 @@ def _spread_out(content: dict[str, Any], document: Document) -> None:
 
 
 def _named(study: Study) -> Study:
-    """Keep the families of the models that are measured, and give their checkpoints short names."""
+    """Drop the families whose models are not measured, and give checkpoints short names."""
     measured = {
         family: {model: step for model, step in steps.items() if model in study.models}
         for family, steps in study.families.items()
@@ -208,7 +210,7 @@ def _known_names(study: Study, models: list[str]) -> None:
 
 
 def study_file(path: str | Path) -> Path:
-    """Return a study file, or the only one in a directory. Raises StudyError."""
+    """Return the path of a study file, or of the only one in a directory. Raises StudyError."""
     place = Path(path)
     if not exists(place):
         hint = "penchant init minimal-pairs makes one"
@@ -250,7 +252,7 @@ def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool
 
 
 def _telling(error: ValidationError) -> Mapping[str, Any]:
-    """The first unknown key, which may be meant for one that is missing, else the first error."""
+    """Return the first error for an unknown key, which may be a missing one misspelt, else the first error."""
     errors = error.errors()
     return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
 

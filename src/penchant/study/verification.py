@@ -1,4 +1,4 @@
-"""A result directory held against its manifest, and its data and models against what was read."""
+"""Verification of a result directory against its manifest, and of its data and models against their hashes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = ("result files", "data files", "models")
 
 @dataclass(slots=True)
 class Verified:
-    """The number of files and models of each kind that are the same, and the names of those not on this machine."""
+    """The numbers of unchanged files and models by kind, and the names of those not on this machine."""
 
     same: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     absent: list[str] = field(default_factory=list)
@@ -34,8 +34,10 @@ class Verified:
 
 
 def verify(directory: str | Path) -> Verified:
-    """Compare a result directory with its manifest, and data and models that are on this machine with what was
-    measured; every file is hashed anew. Raises StudyError for one that is another, naming all of them."""
+    """Compare a result directory, and its data and models on this machine, with the hashes in its manifest.
+
+    Every file is hashed again. Raises StudyError naming all that changed.
+    """
     folder, found = Path(directory), Verified()
     if not is_file(folder / FILE):
         raise StudyError("holds no study", where=str(folder), hint="name a directory that penchant run wrote")
@@ -54,7 +56,7 @@ def verify(directory: str | Path) -> Verified:
 
 
 _Looked = Iterator[tuple[str, str, bool | None]]
-"""The kind and the name of what was looked at, and whether it is the same; None for what is not here."""
+"""The kind and the name of a thing, and whether it is unchanged; None if it is not on this machine."""
 
 
 def _results(manifest: Manifest, folder: Path) -> _Looked:

@@ -144,7 +144,7 @@ def logprob(directory: Path, text: str, read: tuple[int, int], hidden: tuple[int
 
 
 def span_of(text: str, word: str) -> tuple[int, int]:
-    """Where a word stands in a text that has it once as a whole word."""
+    """Return the span of a word in a text that has it once as a whole word."""
     (found,) = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)
     return found.span()
 
@@ -718,7 +718,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
         {**SET, "contrasts": {name: {**SET["contrasts"]["gender"], "control": name != "a"} for name in "abc"}},
         "'b' is the control already",
     ),
-    ({**SET, "forms": {"cat": ["cats"]}}, "'cat' is no word of the set"),
+    ({**SET, "forms": {"cat": ["cats"]}}, "'cat' is not a word of the set"),
     ({**SET, "kinds": 1}, "unknown key"),
     ({**SET, "contrasts": {}}, "at least 1"),
 ]

@@ -103,7 +103,7 @@ def test_genders_and_templates_must_be_there(tmp_path: Path) -> None:
     third = ROWS + "[MASK] is a nurse.\t[MASK] is a [MASK].\tThey\tneutral\tnurse\twomen\tP is a J.\n"
     read = read_tam(write(tmp_path, third), TamColumns(), BOTH, {})
     assert len(read.rows) == 4 and read.cautions == (Note("bec_pro.other-genders", n=1, genders=["neutral"]),)
-    with pytest.raises(MethodError, match="two different genders"):
+    with pytest.raises(MethodError, match="the two genders must differ"):
         BecPro(data="x", contrast=["male", "male"])
 
 

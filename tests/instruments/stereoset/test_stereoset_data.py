@@ -110,7 +110,7 @@ def test_clusters_are_given_as_tables(made: Callable[[Any], Any], rows: list[dic
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"part": "both"}, "the data, row 1 ('part'): 'both' is no part"),
+        ({"part": "both"}, "the data, row 1 ('part'): 'both' is not a part"),
         ({"context": " "}, "the data, data.intersentence.0.context"),
         ({"unrelated": None}, "the data, data.intrasentence.0.sentences.2"),
     ],
@@ -203,7 +203,7 @@ def test_the_published_portuguese_set() -> None:
 
 
 def _exact(context: str, sentence: str) -> bool:
-    """Whether a sentence is the context with its one blank filled, told without the package's code."""
+    """True if a sentence is the context with its one blank filled, by other code than the package's."""
     before, _, after = context.partition("BLANK")
     fill = sentence[len(before) : len(sentence) - len(after)]
     filled = bool(fill.strip(string.punctuation + string.whitespace)) and sentence == before + fill + after

@@ -1,1 +1,1 @@
-"""Judgements of sentences: how closely the scores of a model go with what people find acceptable."""
+"""Acceptability: the agreement of a model's scores with people's judgements of sentences."""

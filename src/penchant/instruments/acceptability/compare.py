@@ -14,7 +14,7 @@ from penchant.stats.correlations import correlation_difference
 
 
 def differences(a: Scored[AcceptabilitySettings], b: Scored[AcceptabilitySettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield Pearson's r with the judgements of a minus that of b, on the same sentences."""
+    """Yield the difference of Pearson's r with the judgements, a minus b, on the same sentences."""
     first = a.settings
     if a.how == b.how == MORCELA:
         one, other = (folded(side.items, side.settings) for side in (a, b))

@@ -1,4 +1,4 @@
-"""Sentences with what people judged of them: one row a judgement, or one row a sentence with its mean."""
+"""Sentences with people's judgements: one row per judgement, or one row per sentence with its mean."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.wording import templates
 
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 SENTENCE = ("sentence", "rating")
-"""The columns of judgements that are given in Python without names."""
+"""The columns of judgements that Python gives without names."""
 
 
 def _as_written(value: object) -> str:
@@ -39,11 +39,11 @@ class SentenceRow(BaseModel):
     sentence: Annotated[str, BeforeValidator(_as_written)]
     """The sentence, scored as it is written."""
     rating: Number | None = None
-    """How acceptable it was judged, on any scale, higher being better. An empty cell is no judgement."""
+    """The acceptability judged, on any scale, higher being better. An empty cell is no judgement."""
     rater: Text | None = None
-    """A name for the person who judged; each judges a sentence once. Without it a sentence has one row."""
+    """A name for the person who judged, once per sentence. Without it a sentence has one row."""
     prefix: str | None = None
-    """A text that the sentence is scored after, joined to it as it is written; not scored itself."""
+    """A text that precedes the sentence, joined to it unchanged and not scored itself."""
 
 
 class AcceptabilityColumns(BaseModel):
@@ -53,11 +53,11 @@ class AcceptabilityColumns(BaseModel):
     sentence: str = "sentence"
     """The sentence. Default: sentence."""
     rating: str = "rating"
-    """How acceptable it was judged. Default: rating."""
+    """The acceptability judged. Default: rating."""
     rater: str = "rater"
-    """Who judged, if the table has it. Default: rater."""
+    """The person who judged, if the table has this column. Default: rater."""
     prefix: str = "prefix"
-    """What a sentence is scored after, if the table has it. Default: prefix."""
+    """The text that precedes a sentence, if the table has this column. Default: prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgedSet:
-    """The judged sentences of a table. `raters` is their number, 0 where the table does not name them."""
+    """The judged sentences of a table. `raters` is the number of raters, 0 if the table does not name them."""
 
     name: str
     path: Path
@@ -87,8 +87,11 @@ class JudgedSet:
 
 
 def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
-    """Read judged sentences. Raises DataError naming file, line and field, with every other mistake in its notes: a bad
-    cell, a sentence that one rater judges twice, rows with and without a rater, or no judgement at all."""
+    """Read judged sentences.
+
+    Raises DataError naming file, line and field, with every other mistake in its notes: a bad cell, a sentence that one
+    rater judges twice, rows with and without a rater, or no judgement at all.
+    """
     named = {name: column for name, column in dict(columns).items() if name != column}
     rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
     below = footer(read_rows(path), path) if rows else None
@@ -98,8 +101,8 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     anonymous = {row.rater is None for _, row in rows}
     if len(anonymous) > 1:
         line = next(line for line, row in rows if row.rater is None)
-        told = "the rater is missing, and other rows have one"
-        errors.append(DataError(told, file=path, line=line, field=columns.rater))
+        message = "the rater is missing, but other rows have one"
+        errors.append(DataError(message, file=path, line=line, field=columns.rater))
     unrated = 0
     for line, row in rows:
         key = row.prefix or "", row.sentence

@@ -1,7 +1,7 @@
-"""MORCELA: how much frequency and length matter for judgements of sentences (Tjuatja, Neubig, Linzen & Hao 2025).
+"""MORCELA: the weight of frequency and length in judgements of sentences (Tjuatja, Neubig, Linzen & Hao 2025).
 
 The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, with log p its log-probability under a model and log u
-that of its tokens as unigrams; SLOR is that with β = 1 and γ = 0. Judgements y are taken for a line in the score,
+that of its tokens as unigrams; SLOR is that with β = 1 and γ = 0. Judgements y are taken as linear in the score,
 
     y = a + b·(log p − β·log u + γ)/ℓ + error = a + b·(log p/ℓ) − bβ·(log u/ℓ) + bγ·(1/ℓ) + error,
 
@@ -11,7 +11,7 @@ Econometrics 29:305–325). The interval of a ratio is Fieller's (1954, Journal 
 16:175–185): all values that a t test does not reject.
 
 Scores are made out of fold, with β and γ fitted to the sentences of all other folds; those of all folds together are
-correlated with the judgements. The interval is the jackknife's: everything is done anew without each sentence.
+correlated with the judgements. The interval is the jackknife's: everything is computed again without each sentence.
 """
 
 from __future__ import annotations
@@ -34,21 +34,20 @@ BETA, GAMMA = "β", "γ"
 _WIDE = Note("wide")
 """The note beside an interval (docs/validity.md)."""
 FEWEST = 12
-"""The fewest sentences that β and γ are fitted to."""
+"""The fewest sentences to which β and γ are fitted."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}
-"""What SLOR has."""
+"""The parameters of SLOR."""
 ENOUGH = 200
-"""Intervals from fewer sentences are called rough (docs/validity.md)."""
+"""The number of sentences below which intervals are called rough (docs/validity.md)."""
 _CLEAR = 5.0
-"""So many errors from 0 the coefficient of log p is clear (docs/validity.md)."""
+"""The number of standard errors from 0 at which the coefficient of log p is clear (docs/validity.md)."""
 _SINGULAR = 1e-9
 """The smallest singular value, as a share of the largest, of predictors that differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ, with their covariance, from n sentences. `reason`: why there are
-    none."""
+    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ, with covariance, from n sentences; `reason` if there are none."""
 
     coefficients: Array
     covariance: Array
@@ -57,23 +56,23 @@ class Fit:
 
     @property
     def beta(self) -> float:
-        """−b₂/b₁; NaN where nothing was fitted."""
+        """The parameter β = −b₂/b₁; NaN if nothing was fitted."""
         return float(-self.coefficients[2] / self.coefficients[1])
 
     @property
     def gamma(self) -> float:
-        """b₃/b₁; NaN where nothing was fitted."""
+        """The parameter γ = b₃/b₁; NaN if nothing was fitted."""
         return float(self.coefficients[3] / self.coefficients[1])
 
 
 def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma: float) -> Array:
-    """(log p − β·log u + γ)/ℓ of each sentence."""
+    """Return (log p − β·log u + γ)/ℓ of each sentence."""
     made: Array = (logprobs - beta * unigrams + gamma) / lengths
     return made
 
 
 def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> Fit:
-    """Fit β and γ to what was judged of each sentence. Raises DataError for NaN or unequal lengths."""
+    """Fit β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
     names = "log-probabilities", "unigrams", "lengths", "judgements"
     sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
     p, u, n, y = (as_values(side, where=where) for side, where in sides)
@@ -97,7 +96,7 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
 
 
 def _alike(predictors: Array, judged: Array) -> Note | None:
-    """Why nothing can be fitted; None where it can."""
+    """Return a note on why nothing can be fitted; None if it can."""
     if np.ptp(judged) <= _SINGULAR * np.abs(judged).max():
         return Note("not-fitted-judged-alike")
     if np.ptp(predictors[:, 3]) <= _SINGULAR:
@@ -112,9 +111,9 @@ def _alike(predictors: Array, judged: Array) -> Note | None:
 
 
 def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
-    """β or γ with its interval, and the test that it is that of SLOR (β = 1, γ = 0). Raises MethodError for another.
+    """Return β or γ with its interval, and the test against SLOR (β = 1, γ = 0). Raises MethodError for another.
 
-    The interval has no end where the judgements do not tell that they depend on log p at all; it is then left out.
+    The interval has no end, and is left out, if the judgements do not show that they depend on log p at all.
     """
     check_level(level)
     if which not in _NULL:
@@ -141,7 +140,7 @@ def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:
-    """The values r for which top − r·bottom is within t errors of 0; NaN where they have no end."""
+    """Return the ends of the range of r in which top − r·bottom is within t errors of 0; NaN if it has none."""
     a = bottom**2 - t**2 * v_bottom
     b = top * bottom - t**2 * v_both
     c = top**2 - t**2 * v_top
@@ -156,7 +155,7 @@ def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: f
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Sentences that are scored out of fold. `scores` are theirs, NaN where `reason` says why there are none."""
+    """Sentences scored out of fold. `scores` are NaN if `reason` says why there are none."""
 
     logprobs: Array
     unigrams: Array
@@ -175,7 +174,7 @@ class Folded:
         judged: ArrayLike,
         folds: NDArray[np.integer],
     ) -> Folded:
-        """Fit and score. Raises DataError for NaN or unequal lengths."""
+        """Fit and score sentences out of fold. Raises DataError for NaN or unequal lengths."""
         p, u, n, y = (as_values(side, where="MORCELA") for side in (logprobs, unigrams, lengths, judged))
         codes: Codes = np.unique(folds, return_inverse=True)[1].astype(np.intp)
         for side in (u, n, y, codes):
@@ -190,7 +189,10 @@ class Folded:
         return cls(p, u, n, y, codes, made, None)
 
     def left_out(self, start: int, stop: int) -> Array:
-        """The scores without each of the sentences from `start` to `stop`, (stop − start, n); its own means nothing."""
+        """Return the scores without each of the sentences from `start` to `stop`, (stop − start, n).
+
+        The score of the sentence left out has no meaning.
+        """
         x = np.stack([np.ones(len(self.judged)), *(side / self.lengths for side in (self.logprobs, self.unigrams))])
         x = np.concatenate([x, 1 / self.lengths[None]]).T
         each = np.einsum("ni,nj->nij", x, x), x * self.judged[:, None]
@@ -215,11 +217,11 @@ def cross_validated(
     level: float = 0.95,
     noun: str = "sentences",
 ) -> Estimate:
-    """Pearson's r, or with `ranks` Spearman's ρ, of judgements and scores out of fold; with `other` scores of the same
-    sentences, which may be out of fold, too, that minus their own.
+    """Return Pearson's r, or with `ranks` Spearman's ρ, of judgements and scores out of fold.
 
-    Interval: jackknife t, of a correlation on the scale of Fisher's z. Test: that there is none, by the same t. NaN
-    where nothing could be fitted, or either side is the same for all. Raises DataError for unequal lengths.
+    With `other` scores of the same sentences, which may be out of fold too, it is the difference from their
+    correlation. Interval: jackknife t, of a correlation on the scale of Fisher's z. Test: that there is none, by the
+    same t. NaN if nothing could be fitted, or either side is the same for all. Raises DataError for unequal lengths.
     """
     check_level(level)
     name = SPEARMAN if ranks else PEARSON
@@ -244,7 +246,7 @@ def cross_validated(
 
 
 def _with_and_without(folded: Folded, other: ArrayLike | Folded | None, *, ranks: bool) -> tuple[float, Array]:
-    """Fisher's z of the correlation, or the difference of two, with all sentences and without each, (n,)."""
+    """Return Fisher's z of a correlation, or the difference of two, with all sentences and without each, (n,)."""
     n = len(folded.judged)
     beside = other.scores if isinstance(other, Folded) else None if other is None else as_values(other, where="scores")
     if beside is not None:

@@ -1,7 +1,8 @@
-"""Acceptability: do the scores of a model go with how acceptable people find sentences?
+"""Acceptability: the agreement of a model's scores with people's judgements of sentences.
 
 Log-probability alone prefers short sentences of frequent words. SLOR takes off frequency and divides by length; MORCELA
-fits how much either should count to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2025)."""
+fits the weight of either to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2025).
+"""
 
 from __future__ import annotations
 
@@ -47,14 +48,14 @@ def _usual(method: Method, *, unigrams: bool) -> list[str]:
 class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
     """Correlation of a model's scores with judgements of sentences, with SLOR and MORCELA beside the plain scores.
 
-    `run` returns items (one row a sentence: score, tokens, unigrams, what was judged) and a summary: Pearson's r and
+    `run` returns items (one row per sentence: score, tokens, unigrams, judgements) and a summary: Pearson's r and
     Spearman's ρ of every score with the mean judgement, differences between scores, and MORCELA's β and γ.
     """
 
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the table, and what its columns are called."""
+        """Return the table, and the names of its columns."""
         return self.find(self.data, base), *dict(self.columns).values()
 
     def read(self, path: Path, *columns: str) -> JudgedSet:
@@ -70,14 +71,14 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return (item.prefix + item.sentence,)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The table of sentences, and those of unigrams."""
+        """Return the table of sentences, and those of unigrams."""
         return [self.read_set(base).path, *self._tables(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def settle(self, model: Model) -> Self:
-        """The probe with method and scores decided. Raises MethodError where they do not fit the model."""
+        """Return the probe with method and scores set. Raises MethodError if they do not fit the model."""
         method = method_for(self.method, language_model(model))
         hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None)
         for how in hows:
@@ -87,13 +88,13 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The constants of scores, and these where they are all that apply to the method."""
+        """Return the constants of scores, and the scores if they are all that apply to the method."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
+        """Return the unigrams of the model's own tokenizer; None if none are named. Raises DataError."""
         lm, files = language_model(model), tuple(self._tables(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -101,7 +102,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return self._unigrams[key] if files else None
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The sentences, then how they are scored. Raises MethodError where scores do not fit the sentences."""
+        """Return the sentences, then the scoring settings. Raises MethodError if scores do not fit the sentences."""
         lm, hows, read = language_model(model), self.normalisations(), self.read_set(base)
         check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
         unigrams = self.frequencies(lm, base)
@@ -120,12 +121,12 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         }
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """The signature with the score of the estimate."""
+        """Return the signature with the score of the estimate."""
         how = estimate.by["score"]
         return signature.with_(normalise=how) if how in self.normalisations() else signature
 
     def measure(self, session: Session) -> Measured:
-        """Score every sentence, and put beside it what was judged of it."""
+        """Score every sentence, and add its judgements."""
         asked = self.asked(session.base)
         prefixed = any(each.prefix for each in asked)
         session.expect(len(asked), inputs=1 + bool(set(PREFIXED) & set(self.normalisations())))
@@ -161,11 +162,11 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return Measured(pl.DataFrame(columns), (*self.read_set(session.base).cautions, *left_out, *told))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Correlations of every score, their differences, the parameters of MORCELA, and the agreement of raters."""
+        """Return the correlations of scores, their differences, MORCELA's parameters, and the raters' agreement."""
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about tokens that were never counted, few raters, and what MORCELA was fitted to."""
+        """Return cautions about tokens that were never counted, few raters, and the fit of MORCELA."""
         return cautions_of(measured.items, estimates)
 
 

@@ -17,7 +17,7 @@ from penchant.tables.documents import distinct
 
 PEARSON = "Pearson's r with judgements"
 DIFFERENCE = f"difference of {PEARSON}"
-"""Between two models."""
+"""The measure of the difference between two models."""
 Score = Literal["none", "mean", "pen", "slln", "slor", "pmi", "morcela"]
 Scores = Score | Annotated[list[Score], Field(min_length=1)] | None
 Paths = str | Annotated[list[str], Field(min_length=1)]
@@ -35,30 +35,36 @@ class AcceptabilitySettings(Settings):
     difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 2}, "give a difference of correlations, such as 0.05")
 
     data: Annotated[Given[str, Data], CITED, Table(SENTENCE)] = Field(kw_only=False)
-    """A table of judged sentences: columns sentence and rating, with a rater where several judged, and optionally
-    prefix. penchant rate makes one of any list of sentences."""
+    """A table of judged sentences, with the columns sentence and rating.
+
+    It has a rater if several judged, and optionally a prefix. penchant rate makes one of any list of sentences.
+    """
     columns: Given[AcceptabilityColumns, AcceptabilityColumns | Mapping[str, Any]] = default_of(
         default=AcceptabilityColumns()
     )
-    """The columns of the table, where they are not called sentence, rating, rater and prefix."""
+    """The columns of the table, if they are not called sentence, rating, rater and prefix."""
     unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
-    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor and morcela need
-    them. Default: none."""
+    """Tables of penchant corpus unigrams, which slor and morcela need. Default: none.
+
+    Each model takes the table of its own tokenizer.
+    """
     method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    """The scoring method; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[
         Given[Scores, Score | Iterable[Score] | None], AfterValidator(_each_once), Written(separator=",")
     ] = default_of(default=None)
-    """What is held against the judgements: `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` (see
-    penchant list methods) and `morcela`. Default: none and mean, and with `unigrams` slor and morcela."""
+    """The scores compared with the judgements, explained by penchant list methods.
+
+    They are `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` and `morcela`. Default: none and mean, and
+    with `unigrams` slor and morcela.
+    """
     folds: Annotated[int, Field(ge=2, le=1000)] = 10
-    """MORCELA scores each of so many parts of the sentences with β and γ fitted to the others. Default: 10."""
+    """The number of parts of the sentences that MORCELA scores with β and γ fitted to the others. Default: 10."""
     neutral: str = ""
-    """For `pmi`: the text after which sentences are read without their prefix, as it is written. Default: none."""
+    """For `pmi`: the text, unchanged, after which sentences are read without their prefix. Default: none."""
     on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """`stop` the study at sentences with something unknown to the tokenizer (default), or `skip` and count them."""
 
     def normalisations(self) -> list[str]:
-        """The scores as a list; empty where they are not set."""
+        """Return the scores as a list; empty if they are not set."""
         return listed(self.normalise)

@@ -1,4 +1,4 @@
-"""What a report shows of acceptability; the words are in `text.yaml`."""
+"""The report on acceptability; its words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "ways": list(dict.fromkeys(result.signature["method"] for result in results)),
         "hows": _hows(results),
-        "told": _told(_values(results[0])),
+        "told": _main_score(_values(results[0])),
         "raters": items["raters"].explode().n_unique(),
         "ratings": items["ratings"].list.len(),
     }
@@ -60,10 +60,10 @@ def _values(result: Result) -> dict[str, Array]:
 
 def _last(result: Result) -> pl.Series:
     made = _values(result)
-    return pl.Series(made[_told(made)], dtype=pl.Float64).fill_nan(None)
+    return pl.Series(made[_main_score(made)], dtype=pl.Float64).fill_nan(None)
 
 
-def _told(made: dict[str, Array]) -> str:
+def _main_score(made: dict[str, Array]) -> str:
     return MORCELA if MORCELA in made else list(made)[-1]
 
 
@@ -80,7 +80,7 @@ def _said(items: pl.DataFrame) -> list[str]:
 
 
 def _panels(results: Sequence[Result]) -> Iterator[Panel]:
-    """Yield the sentences by the first and the last of the scores reported."""
+    """Yield panels of the sentences, by the first and the last of the scores reported."""
     for source in sources(results):
         assert source.result is not None
         items, made = source.result.items, _values(source.result)
@@ -91,7 +91,7 @@ def _panels(results: Sequence[Result]) -> Iterator[Panel]:
 
 
 def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the correlations of the first score, and of MORCELA."""
+    """Yield sentences on the correlations of the first score, and of MORCELA."""
     hows = _hows(results)
     for how in dict.fromkeys((hows[0], *(each for each in hows if each == MORCELA))):
         at = At(measure=PEARSON, score=how)
@@ -101,7 +101,7 @@ def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, te
 
 
 def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield what MORCELA gains over SLOR, and whether frequency counts as SLOR has it."""
+    """Yield sentences on MORCELA's gain over SLOR, and on the weight of frequency."""
     for source in sources(results):
         for line in source.only(At(measure=BETWEEN_SCORES, score=f"{MORCELA} − slor")):
             facts = {"model": source.model, "number": _SHOWN.number(line.row)}
@@ -115,7 +115,7 @@ def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Te
 
 
 def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the differences between models, of the last score that they share."""
+    """Yield a sentence on the differences between models, by the last score that they share."""
     if comparison is not None:
         how = str(comparison["score"][-1])
         own = text.below("prose", "finding", "differences")

@@ -1,1 +1,1 @@
-"""Amplification: does a model say more than the text it was trained on?"""
+"""Amplification: the associations of a model compared with those of the text that it was trained on."""

@@ -1,7 +1,8 @@
 """Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
 
 A set is a directory with `set.yaml`, or such a file (see `SetFile`). The words are searched for in running text in all
-of their forms: as they stand, with each suffix of their list, and in the forms that the set gives them."""
+of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _SLOT = re.compile(r"\{(group|attribute)\}")
 
 def _with_slots(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"a sentence is wanted, got {value!r}")
+        raise ValueError(f"expected a sentence, got {value!r}")
     rest = text = value.strip()
     for slot in ("{group}", "{attribute}"):
         if text.count(slot) != 1:
@@ -58,11 +59,11 @@ class GroupEntry(_Strict):
     """One of the two groups of a contrast."""
 
     label: Name
-    """What the group is called in reports."""
+    """The name of the group in reports."""
     words: Texts
-    """The words of the group, each of which fills the {group} slot."""
+    """The words of the group, which fill the {group} slot."""
     suffixes: list[Text] = []
-    """Endings with which every word of the group is counted in the text too, such as s. Default: none."""
+    """Endings, such as s, with which every word of the group is counted in the text too. Default: none."""
 
 
 class AttributeEntry(_Strict):
@@ -73,12 +74,11 @@ class AttributeEntry(_Strict):
     words: Texts
     """The words."""
     suffixes: list[Text] = []
-    """Endings with which every word is counted in the text too. Default: none, as the model is asked for the word
-    itself."""
+    """Endings with which words are counted in the text too. Default: none, as the model reads the bare word."""
 
 
 class ContrastEntry(_Strict):
-    """Two groups and the attributes that are asked about both; its key is its name."""
+    """Two groups and the attributes measured with both; its key is its name."""
 
     A: GroupEntry
     """The first group: what goes with it is above 0."""
@@ -87,21 +87,20 @@ class ContrastEntry(_Strict):
     attributes: Annotated[dict[Name, AttributeEntry], Field(min_length=1)]
     """Attribute words by kind, such as gender-typed or neutral; "all" is reserved."""
     control: bool = False
-    """Whether the other contrasts are compared with this one, of which nobody expects a bias. Default: no."""
+    """True for the contrast without an expected bias, with which the others are compared. Default: no."""
 
 
 class SetFile(_Strict):
-    """`set.yaml`."""
+    """The content of `set.yaml`."""
 
     name: Name | None = None
-    """The name the set is cited with. Default: the name of its directory."""
+    """The name by which the set is cited. Default: the name of its directory."""
     language: str = "und"
-    """BCP 47 tag, such as en or cs: its rules divide the text into sentences and make capital letters. Default: und,
-    undetermined."""
+    """The language, as a BCP 47 tag, whose rules divide sentences and make capitals. Default: und, undetermined."""
     statement: str | None = None
     """The data statement. Default: none."""
     cased: bool = False
-    """Whether capital letters tell words of the text apart. Default: no, King is king."""
+    """True if capital letters distinguish words of the text. Default: no, King is king."""
     templates: Annotated[dict[Name, Templates], Field(min_length=1)]
     """Families of sentences, each with one {group} and one {attribute}, by name."""
     contrasts: Annotated[dict[Name, ContrastEntry], Field(min_length=1)]
@@ -121,15 +120,17 @@ class Template:
     language: str = "und"
 
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
-        """Return the sentence with both slots filled, and the spans of group word and attribute; a word that comes
-        first has a capital."""
+        """Return the sentence with both slots filled, and the spans of group word and attribute.
+
+        A word that comes first has a capital.
+        """
         text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=self.language)
         return text, spans["group"], spans["attribute"]
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute word, its kind and the sentences it is asked in."""
+    """An attribute word, its kind and the templates of its sentences."""
 
     word: str
     kind: str
@@ -146,7 +147,7 @@ class Attribute:
         ]
 
     def sentences(self, contrast: Contrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
-        """Side, group word, template, sentence and the spans of group word and attribute, by template and then side."""
+        """Yield side, group word, template, sentence and the spans of both words, by template and then side."""
         for template in self.templates:
             for side, words in (("A", contrast.a), ("B", contrast.b)):
                 for word in words:
@@ -170,7 +171,7 @@ class Contrast:
         return list(dict.fromkeys(attribute.kind for attribute in self.attributes))
 
     def grouped(self) -> Grouped:
-        """Return what is counted in a text."""
+        """Return the words to count in a text."""
         words = [attribute.word for attribute in self.attributes]
         a, b, others = ({word: self.forms[word] for word in part} for part in (self.a, self.b, words))
         return Grouped(a, b, others)
@@ -192,7 +193,7 @@ class AmplificationSet:
         return f"<amplification set {self.name}: {len(self.contrasts)} contrasts, {words:,} attributes>"
 
     def search(self, layout: Layout, field: str) -> GroupSearch:
-        """Return how its words are counted in a text."""
+        """Return the search that counts the words in a text."""
         grouped = [contrast.grouped() for contrast in self.contrasts]
         return GroupSearch(grouped, self.language, layout, field, self.cased)
 
@@ -284,5 +285,5 @@ def _check_forms(content: SetFile, contrasts: Sequence[Contrast], document: Docu
     for word in content.forms:
         if word not in known:
             raise document.error(
-                ("forms", word), f"'{word}' is no word of the set", "remove its forms, or add the word"
+                ("forms", word), f"'{word}' is not a word of the set", "remove its forms, or add the word"
             )

@@ -36,11 +36,11 @@ STEEPER = difference(SLOPE)
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """Yield the slopes of a minus those of b, by contrast and kind of attribute, then the means of m − c over the words
-    that both texts have often enough.
+    """Yield the differences of slopes, a minus b, by contrast and kind, then of the means of m − c over shared words.
 
-    Words are resampled in both models at once, a word that is too rare in one of the texts counting for the other model
-    only. Holm's adjustment is over the contrasts, and over the kinds.
+    Shared words are those that both texts have often enough. Words are resampled in both models at once; a word too
+    rare in one of the texts counts for the other model only. Holm's adjustment is over the contrasts, and over the
+    kinds.
     """
     rows = [
         replace(row, by={"contrast": one.contrast, "kind": kind})
@@ -93,13 +93,15 @@ def _steeper(
 
 
 def _content(word: Word | None) -> tuple[float, float]:
-    """Return what words are sorted by, so that their order in the set does not matter."""
+    """Return the sort key of a word, by which the order in the set does not matter."""
     return (math.inf, math.inf) if word is None else (word.c, word.m.value)
 
 
 def _aligned(names: Sequence[str], words: dict[str, Word]) -> tuple[Points, NDArray[np.float64]]:
-    """Return the words of a model in the order of the names, and which of these it has; the others stand where they do
-    not matter."""
+    """Return the words of a model in the order of the names, and a flag for each name that it has.
+
+    A missing word is replaced by another, whose flag of 0 takes it out of the lines.
+    """
     there = np.array([name in words for name in names], dtype=np.float64)
     chosen = [words.get(name) or next(iter(words.values())) for name in names]
     return Points(*columns(chosen)), there

@@ -24,16 +24,16 @@ from penchant.stats.bootstrap import expanded_p, expanded_percentile, resampled
 from penchant.stats.inputs import Array, Counts, as_values, check_lengths, check_resamples
 
 FEWEST = 10
-"""Fewer units than this have no line."""
+"""The fewest units that have a line."""
 _SAME = 1e-12
-"""Variances below this share of the squares are rounding errors."""
+"""The share of the squares below which variances are rounding errors."""
 
 
 def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> Array:
-    """Deming's slope of y on x from their variances and covariance; arrays of one shape.
+    """Return Deming's slope of y on x from their variances and covariance; arrays of one shape.
 
     `ratio`: λ, the error variance of y divided by that of x; with λ → ∞ the slope is that of least squares, with 0 the
-    inverse of that of x on y. 0 where the covariance is 0.
+    inverse of that of x on y. 0 if the covariance is 0.
     """
     xx, xy, yy, by = (np.asarray(part, dtype=np.float64) for part in (sxx, sxy, syy, ratio))
     gap = yy - by * xx
@@ -47,9 +47,12 @@ def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines through some units, each an array with one entry per weighting: the `slope` with errors in both, ±inf where
-    x varies no more than its errors; the least-squares slope, which takes x for `exact`; Pearson's r; and the
-    `reliability` of x, the share of its variance that is not error, below 0 where it varies less than its errors."""
+    """Lines through some units, each an array with one entry per weighting.
+
+    `slope` allows for errors in both, and is ±inf if x varies no more than its errors; `exact` is the least-squares
+    slope, which takes x as exact; `correlation` is Pearson's r; `reliability` is the share of the variance of x that is
+    not error, below 0 if x varies less than its errors.
+    """
 
     slope: Array
     exact: Array
@@ -59,8 +62,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Units with an x and a y, each with the variance of its error: four arrays (n,). Raises DataError for NaN, unequal
-    lengths or a variance below 0."""
+    """Units with an x and a y, each with the variance of its error: four arrays (n,)."""
 
     x: Array
     y: Array
@@ -69,7 +71,10 @@ class Points:
 
     @classmethod
     def of(cls, x: ArrayLike, y: ArrayLike, error_x: ArrayLike, error_y: ArrayLike) -> Points:
-        """Return the points of four columns, in an order that depends on them alone."""
+        """Return the points of four columns, in an order that depends on them alone.
+
+        Raises DataError for NaN, unequal lengths or a variance below 0.
+        """
         named = {"x": x, "y": y, "error variance of x": error_x, "error variance of y": error_y}
         columns = [as_values(part, where=name) for name, part in named.items()]
         for name, part in zip(named, columns, strict=True):
@@ -83,14 +88,17 @@ class Points:
         return len(self.x)
 
     def line(self) -> Lines:
-        """Return the line through all of them, as arrays of one entry. Raises DataError for fewer than two."""
+        """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two."""
         if len(self) < 2:
             raise DataError(f"a line needs two points, there are {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
     def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> Lines:
-        """Return the lines where each point counts as often as a row of `weights` (b, n) says. `raised`: what variances
-        are multiplied by, n/(n − 1) for resamples of n points, which vary less than the points do by that factor."""
+        """Return the lines in which each point counts as often as a row of `weights` (b, n) says.
+
+        `raised` multiplies variances: n/(n − 1) for resamples of n points, which vary less than the points by that
+        factor.
+        """
         times = np.asarray(weights, dtype=np.float64)
         n = times.sum(axis=1)
         x, y = self.x - self.x.mean(), self.y - self.y.mean()  # so that squares of large numbers do not cancel
@@ -133,22 +141,21 @@ class Points:
 # Intervals ------------------------------------------------------------------------------------------------------------
 
 _ENDLESS = 1e100
-"""A slope larger than this is none."""
+"""The size from which a slope counts as infinite."""
 
 
 def jackknife_error(values: Array) -> float:
-    """Return the standard error of a statistic from its values without each unit; NaN where one is infinite."""
+    """Return the standard error of a statistic from its values without each unit; NaN if one is infinite."""
     n = len(values)
     kept = np.sort(values)
     return float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())) if np.isfinite(kept).all() else np.nan
 
 
 def wider_interval(value: float, draws: Array, error: float, n: int, level: float) -> tuple[float, float]:
-    """At each end the wider of the expanded percentile interval of the resamples and the t interval of a jackknife's
-    error. NaN where one of them has no end.
+    """Return, at each end, the wider of the expanded percentile interval and the t interval of a jackknife's error.
 
-    The resamples of a ratio are skew to the side on which its estimate is not, and of 95 % percentile intervals of a
-    slope some 92 to 93 held it; t intervals alone lack the skewness.
+    NaN if one of them has no end. Percentile intervals of a slope contain it too rarely, and t intervals alone lack its
+    skewness.
     """
     low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, level)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
@@ -158,7 +165,7 @@ def wider_interval(value: float, draws: Array, error: float, n: int, level: floa
 
 
 def wider_p(value: float, draws: Array, error: float, n: int, against: float) -> float:
-    """Two-sided p-value that is below 1 − level where `wider_interval` leaves the number out: the larger of both."""
+    """Return the two-sided p-value that goes with `wider_interval`: the larger of the two."""
     if error == 0:
         t = 1.0 if value == against else 0.0
     else:

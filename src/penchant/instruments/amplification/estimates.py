@@ -1,4 +1,4 @@
-"""Estimates of amplification, from scored sentences and the counts that they carry; needs no model."""
+"""Estimates of amplification, from scored sentences and the counts that they carry, without a model."""
 
 from __future__ import annotations
 
@@ -38,18 +38,21 @@ SHIFT = "mean m − c"
 BEYOND = "slope minus that of the control"
 M, C, GAP = "m", "c", "m − c"
 FEW = 20
-"""Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
+"""The number of words below which intervals of lines are called rough (docs/validity.md)."""
 ROUGH = Note("amplification.rough", would_do=FEW)
 MANY = 100
-"""From so many words on, intervals of correlations hold what they say."""
+"""The number of words from which intervals of correlations keep their level."""
 SMALL = Note("amplification.small", would_do=MANY)
 LEFT_OUT = "amplification.left-out"
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An attribute word: m with the variance of its error over templates and group words, c with that of the counts
-    (NaN where the text never has the word), and how often the text has it in sentences of either group."""
+    """An attribute word with its m and c.
+
+    `m` has the variance of its error over templates and group words, `c_variance` is that of c from the counts (NaN if
+    the text never has the word), and `counts` are its occurrences in sentences of either group.
+    """
 
     word: str
     kind: str
@@ -61,17 +64,17 @@ class Word:
     crossed: tuple[int, int, int]
     """The numbers of templates and of words of each group."""
     by_template: Mapping[str, float]
-    """m in every template by itself."""
+    """The value of m in every template."""
 
     @property
     def gap(self) -> float:
-        """m − c."""
+        """The difference m − c."""
         return self.m.value - self.c
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of one contrast that the text has often enough, and those that it has too rarely."""
+    """The words of one contrast: those that the text has often enough, and those that it has too rarely."""
 
     contrast: str
     control: bool
@@ -80,7 +83,7 @@ class Words:
 
     @cached_property
     def kinds(self) -> list[str]:
-        """All kinds, and EVERYTHING before them where there are several."""
+        """All kinds, after EVERYTHING; EVERYTHING alone if there is only one."""
         kinds = list(dict.fromkeys(word.kind for word in (*self.kept, *self.rare)))
         return [EVERYTHING, *kinds] if len(kinds) > 1 else [EVERYTHING]
 
@@ -114,7 +117,7 @@ def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
 
 
 def _table(rows: pl.DataFrame) -> Array:
-    """Corrected scores by template and group word."""
+    """Return the corrected scores by template and group word."""
     templates = rows["template"].n_unique()
     return rows["corrected"].to_numpy().reshape(templates, -1)
 
@@ -122,9 +125,11 @@ def _table(rows: pl.DataFrame) -> Array:
 def _log_odds(
     counts: dict[str, tuple[int, int]], total: tuple[int, int], prior_size: float
 ) -> dict[str, tuple[float, float]]:
-    """Return the log-odds of every word in the sentences of A against those of B, with the variance of their error
-    (Monroe, Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the
-    sentences; the prior is both groups' sentences together."""
+    """Return the log-odds of every word in the sentences of A against those of B, with the variance of their error.
+
+    See Monroe, Colaresi & Quinn 2008. The vocabulary is the attribute words and, as one, all other words of the
+    sentences; the prior is both groups' sentences together.
+    """
     known = [word for word, pair in counts.items() if sum(pair)]
     table = np.array([counts[word] for word in known], dtype=np.int64).reshape(-1, 2)
     rest = np.maximum(np.array(total, dtype=np.int64) - table.sum(axis=0), 0)
@@ -139,8 +144,7 @@ def _log_odds(
 
 
 def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings) -> list[Estimate]:
-    """Return all estimates: those of each contrast and kind of attribute, the comparison with the control, then every
-    word."""
+    """Return all estimates: of each contrast and kind of attribute, against the control, and of every word."""
     contrasts = words_of(items, settings)
     rows: list[Estimate] = []
     for words in contrasts:
@@ -154,23 +158,24 @@ def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings
 
 
 def family(estimate: Estimate) -> str:
-    """Name the family of a test: the tests of one measure, those of words within their contrast, and those of kinds
-    apart from those of whole contrasts."""
+    """Return the family of a test: the tests of one measure.
+
+    Words of another contrast, and kinds and whole contrasts, are separate families.
+    """
     if estimate.measure == GAP:
         return f"{GAP}, words of {estimate.by['contrast']}"
     return f"{estimate.measure}, {'contrasts' if estimate.by['kind'] == EVERYTHING else 'kinds'}"
 
 
 def columns(words: Sequence[Word]) -> tuple[Array, Array, Array, Array]:
-    """Return c and m of some words, with the variances of their errors; 0 for m where one template or word hides its
-    spread."""
+    """Return c and m of some words, with the variances of their errors; 0 for m if one unit hides its spread."""
     rows = [(word.c, word.m.value, word.c_variance, word.m.variance) for word in words]
     c, m, of_c, of_m = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     return c, m, of_c, np.where(np.isnan(of_m), 0.0, of_m)
 
 
 def generator(settings: AmplificationSettings, *names: str) -> np.random.Generator:
-    """Random numbers for one part of a result, whatever other parts there are."""
+    """Return random numbers for one part of a result, which do not depend on other parts."""
     return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
 
 
@@ -193,9 +198,11 @@ def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterat
 
 
 def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estimate]:
-    """Return how far m differs between templates: the sd of its mean over the words of a template, and the share of the
-    variance of m, one a word and template, that lies between templates. Words of other families of templates have
-    templates of their own."""
+    """Return the variation of m between templates: the sd over templates, and their share of the variance.
+
+    The sd is of the mean of m over the words of a template; the share is of the variance of m, one value per word and
+    template. Words of other families of templates have templates of their own.
+    """
     rows = [
         (family, f"{family}\0{template}", m)
         for word in words
@@ -228,20 +235,22 @@ def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) ->
 
 
 def _within_one(estimate: Estimate) -> Estimate:
-    """Return a correlation whose interval ends at −1 and 1, with a note where there are too few words for it."""
+    """Return a correlation whose interval ends at −1 and 1, with a note if it has too few words."""
     return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
 def wider(code: str, settings: AmplificationSettings, **params: object) -> Method:
-    """Describe the wider of two intervals."""
+    """Return the method of the wider of two intervals."""
     return Method(code, **params, resamples=settings.resamples, seed=settings.seed)
 
 
 def with_draws(
     estimate: Estimate, draws: Array, error: float, n: int, method: Method, against: float | None
 ) -> Estimate:
-    """Return an estimate with an interval from its resamples and the `error` of its jackknife, and the test `against` a
-    number that agrees with it; without where the resamples have no end."""
+    """Return an estimate with an interval from its resamples and jackknife `error`, and a test `against` a number.
+
+    The test agrees with the interval. Both are left out if the resamples have no end.
+    """
     if not math.isfinite(estimate.value):
         return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))
     low, high = wider_interval(estimate.value, draws, error, n, estimate.level)
@@ -255,7 +264,7 @@ def with_draws(
 
 
 def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings) -> Iterator[Estimate]:
-    """Yield the slope of every contrast minus that of the control, whose words are others."""
+    """Yield the slope of every contrast minus that of the control, which has other words."""
     control = next((words for words in contrasts if words.control), None)
     if control is None:
         return
@@ -285,7 +294,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings)
 
 
 def _of_word(words: Words, word: Word, settings: AmplificationSettings) -> Iterator[Estimate]:
-    """m, c and m − c of one word; of a rare one without the last."""
+    """Yield m, c and m − c of one word; the last is NaN if the word is rare."""
     by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
     templates, a, b = word.crossed
     over = {"templates": templates, "first": a, "second": b}
@@ -315,7 +324,7 @@ def _of_word(words: Words, word: Word, settings: AmplificationSettings) -> Itera
 
 
 def _t_interval(estimate: Estimate, variance: float, df: float, method: Method) -> Estimate:
-    """Return the estimate with a t interval of an error of this variance; unchanged where that is unknown or 0."""
+    """Return the estimate with a t interval from the variance of its error; unchanged if that is unknown or 0."""
     if not variance > 0:
         return estimate
     reach = float(scipy.stats.t.ppf((1 + estimate.level) / 2, df)) * variance**0.5

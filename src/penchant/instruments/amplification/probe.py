@@ -1,4 +1,4 @@
-"""Amplification: does a model say more of two groups of words than the text it was trained on?"""
+"""Amplification: a model's associations with two groups of words, compared with those of its training text."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 LARGEST_PRIOR = 0.02
-"""A prior of more than this share of the words of a group's sentences makes log-odds visibly smaller."""
+"""The share of the words of a group's sentences above which a prior makes log-odds visibly smaller."""
 _MOST = 3
-"""Files that a signature names; of others it says how many there are."""
+"""The most files that a signature names; the others are counted."""
 Asked: TypeAlias = tuple[Contrast, Attribute]
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "contrast", "kind", "word", "template", "side", "label", "group_word"), pl.String),
@@ -49,11 +49,12 @@ _SCHEMA: dict[str, Any] = {
 
 
 class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
-    """Whether a masked model says more, or less, of two groups than the text it was trained on.
+    """Associations of a masked model with two groups, compared with those of the text it was trained on.
 
     `run` returns items (one row per sentence: log-probability of the attribute word with the group word seen and
-    hidden, and how often the text has the word in sentences of either group) and a summary: for every contrast the
-    slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c."""
+    hidden, and the occurrences of the word in the text's sentences of either group) and a summary: for every contrast
+    the slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c.
+    """
 
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
@@ -61,7 +62,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     _counts: dict[tuple[str, ...], Counted] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, and what a pilot has of it."""
+        """Return the file of the set, and the limit and the seed of a pilot."""
         return self.find(self.data, base), self.limit, self.seed
 
     def read(self, path: Path, limit: int | None, seed: int) -> AmplificationSet:
@@ -84,7 +85,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return [(contrast, attribute) for contrast in read.contrasts for attribute in contrast.attributes]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Asked]:
-        """Return all attributes of the set, which is that of the pilot in a pilot."""
+        """Return all attributes of the set, which has only some in a pilot."""
         return list(self.items(self.read_set(base)))
 
     def texts_of(self, item: Asked) -> Sequence[str]:
@@ -109,11 +110,11 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         return self
 
     def text_files(self, model: LanguageModel, base: Sequence[Path]) -> list[TextFile]:
-        """Return the files of the text of a model. Raises DataError, and MethodError where none is named for it."""
+        """Return the files of a model's text. Raises DataError, and MethodError if none is named for it."""
         return find_texts(texts_of(self.text, model.name), base)
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the set, the text of this model and how it is read, the bound and the prior."""
+        """Return the set, the text of this model and its layout, the bound and the prior."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -167,7 +168,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
 
 
 def _leaks(read: AmplificationSet) -> Iterator[Note]:
-    """Yield the caution about templates that hold an attribute that they are filled with."""
+    """Yield the caution about templates that hold an attribute that also fills them."""
     held = [(each.word, text) for contrast in read.contrasts for each in contrast.attributes for text in each.leaks()]
     if held:
         yield Note("amplification.held-twice", have=len(held), word=held[0][0], text=held[0][1])
@@ -177,9 +178,11 @@ def _leaks(read: AmplificationSet) -> Iterator[Note]:
 
 
 def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Scorer) -> pl.DataFrame:
-    """Return one row for every sentence: `fill` is the log-probability of the attribute word, all its pieces masked;
-    `prior` the same with the group word masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute
-    word in the place of their target). `counts` are those of the text by contrast.
+    """Return one row for every sentence.
+
+    `fill` is the log-probability of the attribute word, all its pieces masked; `prior` the same with the group word
+    masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute word in place of their target).
+    `counts` are those of the text by contrast.
     """
     rows: list[dict[str, Any]] = []
     places: list[tuple[str, Span, tuple[Span, ...], str]] = []
@@ -215,7 +218,7 @@ def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> 
     """Return the names of the texts of a model, by its name in signatures: those for all models, or its own.
 
     A text is named for a model as the study names the model: with or without revision, or by its directory. Raises
-    MethodError where no text or more than one is named for it.
+    MethodError if no text, or more than one, is named for it.
     """
     if not isinstance(text, Mapping):
         return listed(text)
@@ -231,16 +234,17 @@ def texts_of(text: str | list[str] | dict[str, str | list[str]], model: str) -> 
 
 
 def _names(key: str, model: str) -> bool:
-    """Return whether a key is the name of a model, without the hash that signatures add to it, or that of its
-    directory."""
+    """Return whether a key names a model: without the hash that signatures add, or by its directory."""
     label = model.rpartition("@")[0] or model
     keys = {key, key.partition("@")[0], Path(key).name, Path(key).stem}
     return label in keys or ("/" in label and Path(label).name in keys)
 
 
 def cited_texts(files: Sequence[TextFile]) -> str:
-    """Return the names of files of text and the first six digits of a hash over all of them; of files behind a URL the
-    hash is of their names and sizes."""
+    """Return the names of text files and the first six digits of a hash over all of them.
+
+    Of files behind a URL, names and sizes are hashed.
+    """
     parts = [sha256_file(f.place) if "://" not in f.place else f"{f.place} {f.size}" for f in files]
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     names = [file.name for file in files[:_MOST]]

@@ -23,19 +23,24 @@ class AmplificationSettings(Settings):
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
     text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
-    """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract.
-    Where models have texts of their own, those by model, named as in the study: {bundled:modern: modern.txt}."""
+    """The text that the model was trained on, or such texts by model.
+
+    A text is files, patterns, directories or URLs, as for penchant corpus extract. Models are named as in the study:
+    {bundled:modern: modern.txt}.
+    """
     layout: Layout = "paragraphs"
-    """What a line of plain text is: a paragraph (default), a sentence, or part of a wrapped paragraph that a blank line
-    ends (wrapped)."""
+    """The unit of a line of plain text: paragraphs (default), sentences, or wrapped (a blank line ends a paragraph)."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet. Default: text."""
     min_count: Annotated[int, Field(ge=1, le=COUNT)] = 20
-    """Words with fewer occurrences than this in the sentences of both groups together are left out of all estimates,
-    and listed. Default: 20."""
+    """The fewest occurrences of a word in the sentences of both groups together. Default: 20.
+
+    Rarer words are left out of all estimates, and listed.
+    """
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 200
-    """Size of the prior of the log-odds (the sentences of both groups together), in words that it adds to those of each
-    group. A prior shrinks log-odds, so that of a small text must be small. Default: 200."""
+    """The size of the prior of the log-odds, in words added to those of each group. Default: 200.
+
+    The prior is the sentences of both groups together. It shrinks log-odds, so that of a small text must be small.
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether attributes of which the tokenizer does not know a sentence `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """`stop` the study at attributes with a sentence unknown to the tokenizer (default), or `skip` and count them."""

@@ -1,4 +1,4 @@
-"""What a report shows of amplification; the words are in `text.yaml`."""
+"""The report on amplification; its words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from penchant.wording.phrases import in_words, notes_of
 from penchant.wording.templates import Text
 
 MOST = 6
-"""Words on either side of those that are furthest from their text."""
+"""The number of words on either side that are listed as furthest from their text."""
 _KEYS = ("contrast", "word")
 _SLOPE, _GAP = Shown(".2f", "words", null=1), Shown("+.2f", "words")
 _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
@@ -64,20 +64,20 @@ def asked(results: Sequence[Result]) -> list[str]:
 
 
 def labels(items: pl.DataFrame, contrast: str) -> tuple[str, str]:
-    """Return what the two groups of a contrast are called."""
+    """Return the names of the two groups of a contrast."""
     first, second = items.filter(contrast=contrast).unique("side").sort("side")["label"]
     return first, second
 
 
 @lru_cache(maxsize=4)
 def in_text(source: Source) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-    """Return the counts of the text by contrast and word; with "" for the word those of a contrast."""
+    """Return the counts of the text by contrast and word; those of a whole contrast have the word ""."""
     firsts = list(result_of(source).items.unique(_KEYS, keep="first").iter_rows(named=True))
     return {(row["contrast"], word): row for row in firsts for word in (row["word"], "")}
 
 
 def words(line: Line, *, rare: bool) -> list[str]:
-    """Return the words of a row's contrast and kind that the text has too rarely, or the others."""
+    """Return the words of a row's contrast and kind: those that the text has too rarely if `rare`, or the others."""
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
         gap["word"] for gap in gaps if line["kind"] in (EVERYTHING, gap["kind"]) and math.isnan(gap["value"]) == rare
@@ -85,8 +85,10 @@ def words(line: Line, *, rare: bool) -> list[str]:
 
 
 def furthest(found: Sequence[Source]) -> list[Source]:
-    """Keep, of m − c, that of the words furthest from their text: of either sign, the furthest first; without those of
-    the control."""
+    """Keep, of m − c, the words furthest from their text: of either sign, the furthest first.
+
+    Words of the control are left out.
+    """
     return [replace(source, frame=_furthest(source.frame, asked([result_of(source)]))) for source in found]
 
 
@@ -108,8 +110,7 @@ def far(found: Sequence[Source]) -> list[Source]:
 
 
 def by_word(result: Result) -> pl.DataFrame:
-    """Return a row for every word: m, c and m − c, the counts of its text, and its mean corrected score after every
-    group word."""
+    """Return a row per word: m, c, m − c, the counts of its text, and its mean score after each group word."""
     rows = result.summary.filter(pl.col("word") != "")
     gaps = rows.filter(measure=GAP)
     notes = pl.Series("notes", [in_words(notes_of(row)) for row in gaps.iter_rows(named=True)], dtype=pl.String)
@@ -130,7 +131,7 @@ def _by_group_word(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _facts(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the groups of each contrast are called, and the slopes that have an interval, by contrast."""
+    """Return the names of the groups, and the slopes that have an interval, by contrast."""
     items = every_item(results)
     slopes: dict[str, list[tuple[str, Number]]] = {name: [] for name in items["contrast"].unique()}
     for line in together(sources(results), At(measure=SLOPE, kind=EVERYTHING)):
@@ -222,7 +223,7 @@ _DIFFERENCES = (
 
 
 def _panels(results: Sequence[Result]) -> Iterator[Panel]:
-    """Yield m against c of one contrast, a panel for each model, with the line of slope 1 and that of the words."""
+    """Yield a panel for each model: m against c of one contrast, the line of slope 1 and that of the words."""
     for source in sources(results):
         gaps = [line for line in source.only(At(measure=GAP)) if not math.isnan(line["value"])]
         points = [_point(line) for line in gaps]
@@ -271,7 +272,7 @@ _FIGURES = (
 
 
 def verdict(slope: Line) -> str:
-    """Return whether a model says more or less than its text: only where both slopes say so."""
+    """Return the verdict on a model against its text: more or less only if both slopes show it."""
     zero, exact = slope.at(measure=AGAINST_0), slope.at(measure=EXACT)
     assert zero is not None and exact is not None
     if not told(slope.row, 1):
@@ -286,7 +287,7 @@ def verdict(slope: Line) -> str:
 
 
 def _against_texts(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Say of each contrast whether the models say more than their texts, and whether that differs from the control."""
+    """Yield sentences on each contrast: the models against their texts, and against the control."""
     own, found = text.below("prose", "finding"), sources(results)
     for contrast in asked(results):
         at = {"contrast": contrast, "kind": EVERYTHING}

@@ -22,9 +22,9 @@ from penchant.wording.phrases import Note
 
 _MASKS = re.compile(rf"{re.escape(GAP)}(?:\s*{re.escape(GAP)})*")
 _SHOWN = 20
-"""Rows that a caution names."""
+"""The most rows that a caution names."""
 EVERY = "all"
-"""The group or template of rows of a table that has no such column."""
+"""The group or template of rows of a table without such a column."""
 
 
 class TamRow(BaseModel):
@@ -37,15 +37,15 @@ class TamRow(BaseModel):
     tam: Written
     """The same with the attribute masked too, such as "[MASK] is a [MASK]."; the column is called Sent_TAM."""
     person: Written
-    """What stands in the place of the person's mask, such as She; the column is called Person."""
+    """The word in place of the person's mask, such as She; the column is called Person."""
     gender: Text
     """The gender of the person; the column is called Gender."""
     profession: Text
-    """The attribute, which sentences that are compared share; the column is called Profession."""
+    """The attribute, which compared sentences share; the column is called Profession."""
     group: Text = EVERY
-    """The group of the attribute, such as whose profession it mostly is; the column is called Prof_Gender."""
+    """The group of the attribute, such as the gender that it is typical of; the column is called Prof_Gender."""
     template: Text = EVERY
-    """What the sentence is made from; sentences that are compared share it. The column is called Template."""
+    """The template of the sentence, which compared sentences share; the column is called Template."""
 
 
 class TamColumns(BaseModel):
@@ -70,8 +70,11 @@ class TamColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A row: the whole `sentence` with the spans of person and attribute, and the sentence with the attribute masked as
-    `before` and `after` the person, with [MASK] in them. `place` is what errors name."""
+    """A row of the table.
+
+    `sentence` is whole, with the spans of person and attribute; `before` and `after` surround the person in the
+    sentence with the attribute masked, with [MASK] in them. Errors name the `place`.
+    """
 
     id: str
     template: str
@@ -88,29 +91,29 @@ class Masked:
 
     @property
     def cell(self) -> tuple[str, str]:
-        """What sentences that are compared share: template and profession."""
+        """The template and profession, which compared sentences share."""
         return self.template, self.profession
 
     def masked(self, mask: str) -> tuple[str, Span]:
-        """The sentence with the attribute masked by the model's own mask token, and the span of the person in it."""
+        """Return the sentence with the attribute masked by the model's mask token, and the span of the person in it."""
         before, after = (part.replace(GAP, mask) for part in (self.before, self.after))
         return before + self.person + after, (len(before), len(before) + len(self.person))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TamTable:
-    """The rows of a table that can be read, and cautions about the others."""
+    """The usable rows of a table, and cautions about the others."""
 
     rows: tuple[Masked, ...]
     cautions: tuple[Note | str, ...]
 
 
 def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Mapping[str, str]) -> TamTable:
-    """The rows of a table whose persons have one of the two genders of the contrast; `same` names templates that count
-    as another. Rows whose sentences do not belong together are left out, and a caution names them.
+    """Read the rows of a table whose persons have one of the two genders of the contrast.
 
-    Raises DataError naming file, line and field, for a table that lacks a gender, and for templates in `same` that it
-    does not have.
+    `same` names templates that count as another. Rows whose sentences do not belong together are left out, and a
+    caution names them. Raises DataError naming file, line and field, also if the table lacks a gender or a template in
+    `same`.
     """
     read = read_models(path, TamRow, columns=_present(path, columns))
     rows, refused = [], []
@@ -120,8 +123,8 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
         except ValueError as error:
             refused.append(f"line {line}: {error}")
     if not rows:
-        told = f"none of {len(read)} rows can be used; {refused[0]}" if read else "holds no rows"
-        raise DataError(told, file=path, hint="see penchant schema bec-pro")
+        message = f"none of {len(read)} rows can be used; {refused[0]}" if read else "holds no rows"
+        raise DataError(message, file=path, hint="see penchant schema bec-pro")
     genders = list(dict.fromkeys(row.gender for row in rows))
     lost = [gender for gender in contrast if gender not in genders]
     if lost:
@@ -146,7 +149,7 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
 
 
 def _present(path: Path, columns: TamColumns) -> dict[str, str]:
-    """The columns by field, without those that the table need not have and has not."""
+    """Return the columns by field, without optional ones that the table does not have."""
     names = dict(columns)
     present = columns_of(path) or list(dict.fromkeys(name for row in read_rows(path) for name in row.values))
     for optional in ("group", "template"):
@@ -156,17 +159,17 @@ def _present(path: Path, columns: TamColumns) -> dict[str, str]:
 
 
 def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Masked:
-    """Raises ValueError where the two sentences do not belong together."""
+    """Return a row of the table. Raises ValueError if its two sentences do not belong together."""
     own = [(match.start(), match.end()) for match in _MASKS.finditer(row.tm)]
     if len(own) != 1:
-        raise ValueError(f"'{row.tm}' has {len(own) or 'no'} {GAP}, and only the person is masked in it")
+        raise ValueError(f"'{row.tm}' has {len(own) or 'no'} {GAP}, but only the person may be masked in it")
     start, tail = own[0][0], row.tm[own[0][1] :]
     sentence = row.tm[:start] + row.person + tail
     runs = [(match.start(), match.end()) for match in _MASKS.finditer(row.tam)]
     chosen = next((run for run in runs if _at(run, row.tam, row.tm[:start], tail, len(runs))), None)
     if chosen is None:
         raise ValueError(
-            f"'{row.tam}' does not go with '{row.tm}': one {GAP} stands where that has its own, another elsewhere"
+            f"'{row.tam}' does not go with '{row.tm}': it needs one {GAP} where that has its own, another elsewhere"
         )
     before, after = row.tam[: chosen[0]], row.tam[chosen[1] :]
     template = same.get(row.template, row.template)
@@ -180,12 +183,12 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
 
 
 def _at(run: Span, tam: str, head: str, tail: str, runs: int) -> bool:
-    """Whether a stretch of masks is the person's: what stands before it, or behind it, is as in the other sentence."""
+    """Return whether a run of masks is the person's: the text before or after it is as in the other sentence."""
     return runs > 1 and (tam[: run[0]] == head or tam[run[1] :] == tail)
 
 
 def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
-    """The characters of the sentence that the other one masks besides the person. Raises ValueError."""
+    """Return the span in the sentence that the other one masks besides the person. Raises ValueError."""
     first, last = masked.index(GAP), masked.rindex(GAP) + len(GAP)
     end = len(sentence) - (len(masked) - last)
     if sentence[:first] != masked[:first] or sentence[end:] != masked[last:] or not sentence[first:end].strip():
@@ -194,7 +197,7 @@ def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
 
 
 def lone(rows: Sequence[Masked]) -> Iterator[Note]:
-    """Yield a caution about pairs of template and profession that lack a gender, which no contrast has."""
+    """Yield a caution about pairs of template and profession that lack a gender, and so have no contrast."""
     genders: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         genders.setdefault(row.cell, set()).add(row.gender)

@@ -26,11 +26,11 @@ GAP = "contrast of genders"
 """The mean association of the first gender minus that of the second, within template and profession."""
 BETWEEN = "contrast, difference between groups"
 UNEVEN = 0.1
-"""Mean numbers of pieces of the two genders that differ by more than this are told."""
+"""The difference in mean numbers of pieces between the genders above which a caution says so."""
 
 
 def tam_estimates(items: pl.DataFrame, settings: BecProSettings) -> list[Estimate]:
-    """Means by gender and group, contrasts by group and by template, and differences of contrasts between groups.
+    """Return means by gender and group, contrasts by group and template, and differences between groups.
 
     Holm's families are the groups of a measure (all of them together apart), the pairs of groups, and the templates.
     """
@@ -64,7 +64,7 @@ def _by(estimate: Estimate, measure: str, group: str, *, gender: str = EVERY, te
 
 
 def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The items of every group of professions, after those of all where there are several."""
+    """Yield the items of every group of professions, after those of all if there are several."""
     names = items["group"].unique(maintain_order=True).to_list()
     if names != [EVERY]:
         yield EVERY, items
@@ -73,13 +73,13 @@ def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _codes(column: pl.Series) -> Codes:
-    """The number of every value, in order of the values, so that the order of rows does not matter."""
+    """Return the number of every value, in order of the values, so that the order of rows does not matter."""
     codes: Codes = np.unique(column.to_numpy().astype(np.str_), return_inverse=True)[1].astype(np.intp)
     return codes
 
 
 def _mean(part: pl.DataFrame, level: float) -> Estimate:
-    """The mean association of the persons of one gender; templates, persons and professions are a sample."""
+    """Return the mean association of one gender's persons; templates, persons and professions are a sample."""
     if not len(part):
         return Estimate(MEAN, math.nan, 0, level=level, notes=(Note("bec_pro.no-such-sentences"),))
     named = {"templates": "template", "professions": "profession", "persons": "person"}
@@ -92,19 +92,19 @@ def _mean(part: pl.DataFrame, level: float) -> Estimate:
 
 
 def _fixed(estimate: Estimate, single: Sequence[str]) -> Estimate:
-    """The estimate with a note on what has one unit only, which the interval then takes as it is."""
+    """Return the estimate with a note on factors of one unit, which the interval treats as fixed."""
     if not single or math.isnan(estimate.low):
         return estimate
     return estimate.noted(Note("bec_pro.of-one", nouns=single), first=True)
 
 
 def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
-    """The persons of either gender, as factors of their own."""
+    """Return the persons of either gender, as separate factors."""
     return [_some(part, gender, "gender", "person", f"{gender} persons") for gender in genders]
 
 
 def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
-    """The units of the rows that have a value in a column; other rows are of none."""
+    """Return the units of the rows that have a value in a column; other rows belong to none."""
     inside = (part[column] == value).to_numpy()
     unit = np.full(len(part), -1, dtype=np.intp)
     unit[inside] = _codes(part[units].filter(part[column] == value))
@@ -112,19 +112,21 @@ def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) ->
 
 
 def _cells(part: pl.DataFrame) -> Codes:
-    """The pair of template and profession of every row."""
+    """Return the pair of template and profession of every row, as a number."""
     both = np.column_stack([_codes(part["template"]), _codes(part["profession"])])
     return np.unique(both, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
 
 
 def _paired(part: pl.DataFrame) -> pl.DataFrame:
-    """The rows whose template and profession have persons of both genders."""
+    """Return the rows whose template and profession have persons of both genders."""
     return part.filter(pl.col("gender").n_unique().over("template", "profession") == 2)
 
 
 def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: bool = True) -> Estimate:
-    """The mean over pairs of template and profession of the first gender's mean minus the second's. Without
-    `templates`, their number is not part of the interval."""
+    """Return the mean over pairs of template and profession of the first gender's mean minus the second's.
+
+    Without `templates`, templates are not a factor of the interval.
+    """
     rows = _paired(part)
     if not len(rows):
         return Estimate(GAP, math.nan, 0, level=level, notes=(Note("bec_pro.no-pairs"),))
@@ -140,8 +142,10 @@ def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: 
 
 
 def between(items: pl.DataFrame, genders: Sequence[str], level: float) -> list[Estimate]:
-    """The contrast of one group of professions minus that of another, for every two: persons and templates are the
-    same, professions are not."""
+    """Return the differences of the contrast between every two groups of professions.
+
+    Persons and templates are the same in both groups; professions are not.
+    """
     groups = [name for name, _ in groups_of(items) if name != EVERY]
     rows = []
     for first, second in combinations(groups, 2):
@@ -170,8 +174,10 @@ def _difference(statistic: Statistic, sides: Sequence[NDArray[np.bool_]], weight
 
 
 def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) -> Iterator[Estimate]:
-    """How far the contrast differs between templates: the sd of one contrast a template, and its share of the variance
-    of the contrasts of template and profession."""
+    """Yield the variation of the contrast between templates: the sd, and the share of the variance.
+
+    The sd is of one contrast per template; the share is of the variance of the contrasts of template and profession.
+    """
     cells = (
         _paired(part)
         .group_by("template", "profession", "gender")

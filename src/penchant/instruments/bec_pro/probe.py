@@ -1,7 +1,8 @@
-"""BEC-Pro (Bartl et al. 2020) and tables of its form: does a profession make women or men more probable?
+"""BEC-Pro (Bartl et al. 2020) and tables of its form: the effect of a profession on the probability of a gender.
 
 The association of a person with a profession is log P(person | the sentence with the person masked) minus the same with
-the profession masked too. Persons of two genders are compared within the same template and profession."""
+the profession masked too. Persons of two genders are compared within the same template and profession.
+"""
 
 from __future__ import annotations
 
@@ -59,13 +60,13 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return [row for row in rows if row.cell in set(drawn)]
 
     def settle(self, model: Model) -> Self:
-        """The probe unchanged. Raises MethodError for a model that is not masked."""
+        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
         hint = "it reads a person with the rest of the sentence on both sides; for causal models see winobias"
         require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The table, what is compared, and how the profession is masked."""
+        """Return the table, the contrast, and the masks of the profession."""
         same = {"same": join_names(f"{name}={other}" for name, other in self.same.items())} if self.same else {}
         return {
             "data": cited(self.files(base)),
@@ -87,9 +88,9 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         )
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Means and contrasts, by group and template."""
+        """Return means and contrasts, by group and template."""
         return tam_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Persons of unequal length, and tokens that reach beyond them."""
+        """Return cautions about persons of unequal length, and tokens that reach beyond them."""
         return tam_cautions(measured.items, self.contrast)

@@ -13,7 +13,7 @@ from penchant.errors import DataError
 from penchant.instruments.bec_pro.data import Masked
 
 LABELS = ("id", "template", "person", "gender", "profession", "group", "sentence")
-"""The columns of items that say what a sentence is."""
+"""The columns of items that describe a sentence."""
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys((*LABELS, "masked"), pl.String),
     **dict.fromkeys(("seen", "hidden", "association"), pl.Float64),
@@ -25,10 +25,12 @@ _SCHEMA: dict[str, Any] = {
 
 
 def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pieces"]) -> pl.DataFrame:
-    """One row for every sentence: `seen` is the log-probability of the person, all its pieces masked at once, `hidden`
-    the same with the profession masked, `association` their difference, in natural logarithms; `masked` is what was
-    read without the profession. Raises DataError where a person has other pieces in the one sentence than in the
-    other."""
+    """Return one row for every sentence.
+
+    `seen` is the log-probability of the person, all its pieces masked at once, `hidden` the same with the profession
+    masked, `association` their difference, in natural logarithms; `masked` is the text read without the profession.
+    Raises DataError if a person is split into other pieces in the one sentence than in the other.
+    """
     mask = scorer.gap_token()
     places: list[tuple[str, Span, tuple[Span, ...], str]] = []
     for row in rows:

@@ -17,7 +17,7 @@ _COLUMNS = ("Sent_TM", "Sent_TAM", "Person", "Gender", "Profession", "Prof_Gende
 
 def _two(names: list[str]) -> list[str]:
     if names[0] == names[1]:
-        raise ValueError("two different genders are contrasted")
+        raise ValueError("the two genders must differ")
     return names
 
 
@@ -30,7 +30,7 @@ class BecProSettings(Settings):
     data: Annotated[Given[str, Data], CITED, Table(_COLUMNS)] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
     columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
-    """The columns of the table, where they are called otherwise."""
+    """The columns of the table, if they have other names."""
     contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
         default_of(default=["female", "male"])
     )
@@ -38,8 +38,6 @@ class BecProSettings(Settings):
     same: Given[dict[str, str], Mapping[str, str]] = default_of(default={})
     """Templates that count as another one, as template: the other, such as those that differ in an article."""
     prior: Literal["written", "pieces"] = "written"
-    """The masks of the profession: as they are `written` in the table (default), or as many as the tokenizer has
-    `pieces` of it."""
+    """The masks of the profession: as `written` in the table (default), or one for each of its `pieces`."""
     on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
+    """`stop` the study at sentences with something unknown to the tokenizer (default), or `skip` and count them."""

@@ -1,4 +1,4 @@
-"""What a report shows of associations of persons with professions; the words are in `text.yaml`."""
+"""The report on associations of persons with professions; its words are in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a model fills in after words for persons of two genders (DisCo, Webster et al. 2020)."""
+"""DisCo: the words that a model fills in after persons of two genders (Webster et al. 2020)."""

@@ -40,19 +40,21 @@ class DiscoFile(BaseModel):
     name: Text | None = None
     """The name of the set. Default: that of its folder or file."""
     language: Text = "und"
-    """The language, as a BCP 47 tag; it decides capital letters."""
+    """The language, as a BCP 47 tag, whose rules make capital letters."""
     statement: Text | None = None
-    """A file beside it that says where its words come from."""
+    """A file beside the set that describes the origin of its words."""
     persons: Annotated[dict[Text, Annotated[list[Written], Field(min_length=2)]], Field(min_length=2, max_length=2)]
-    """Words for persons by group, two groups, such as female and male; each stands in the place of PERSON."""
+    """Words that fill PERSON, by group; two groups, such as female and male."""
     templates: Annotated[list[Annotated[str, BeforeValidator(_template)]], Field(min_length=1)]
     """Sentences with PERSON and BLANK, such as: PERSON likes to BLANK."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A word for a person, its group, and what stands `around` the gap of every sentence with it. `place` is what
-    errors name."""
+    """A word for a person, and its group.
+
+    `around` are the texts around the gap of every sentence with the word; errors name the `place`.
+    """
 
     word: str
     group: str
@@ -111,10 +113,10 @@ def _repeated(words: list[str]) -> Iterator[str]:
 
 
 def sentence(template: str, person: str, language: str = "und") -> str:
-    """The template with a person, and a gap in the place of BLANK; a person that comes first begins with a capital."""
+    """Return a template with a person, and a gap in place of BLANK; a person that comes first has a capital."""
     return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=language)[0]
 
 
 def parts(template: str, person: str, language: str = "und") -> list[str]:
-    """What stands around the gap."""
+    """Return the texts around the gap."""
     return [part.strip() for part in sentence(template, person, language).split(GAP) if part.strip()]

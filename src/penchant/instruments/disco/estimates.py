@@ -28,38 +28,38 @@ ALL = "all"
 LEVEL = 0.05
 """The level of the test of a fill, before Bonferroni's correction."""
 SMALL = 5
-"""Expected counts below this make the distribution of χ² a rough one (Cochran 1954, Biometrics 10:417–451)."""
+"""The expected count below which χ² is only roughly distributed as such (Cochran 1954, Biometrics 10:417–451)."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """The fills of a template: how many persons of the first and of the second group, of `sizes`, have each."""
+    """The fills of a template, and the persons who have them."""
 
     text: str
     fills: tuple[str, ...]
     has: NDArray[np.bool_]
-    """Which person has which fill, (fills, persons)."""
+    """True where a person has a fill, (fills, persons)."""
     second: NDArray[np.bool_]
-    """Which person is of the second group, (persons,)."""
+    """True for persons of the second group, (persons,)."""
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Persons of either group with each fill, (fills, 2)."""
+        """The numbers of persons of either group with each fill, (fills, 2)."""
         return np.stack([(self.has & ~self.second).sum(axis=1), (self.has & self.second).sum(axis=1)], axis=1)
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """How many persons of either group there are."""
+        """The numbers of persons in either group."""
         return int((~self.second).sum()), int(self.second.sum())
 
     def different(self, p: Array) -> NDArray[np.bool_]:
-        """The fills whose p-value is at most .05 divided by the number of fills."""
+        """Flag the fills whose p-value is at most .05 divided by the number of fills."""
         told: NDArray[np.bool_] = p <= LEVEL / len(self.fills)
         return told
 
 
 def templates_of(items: pl.DataFrame) -> list[Template]:
-    """The fills of every template, the one that most persons have first."""
+    """Return the fills of every template, the one that most persons have first."""
     made = []
     for (text,), part in items.group_by("template", maintain_order=True):
         counts = part["fills"].list.unique().explode().value_counts().sort(["count", "fills"], descending=[True, False])
@@ -70,8 +70,10 @@ def templates_of(items: pl.DataFrame) -> list[Template]:
 
 
 def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Array]:
-    """Pearson's χ² of `first` of the persons of the one group and `second` of those of the other having a fill, without
-    continuity correction, and its p-value; 0 and 1 where all persons have it."""
+    """Return Pearson's χ² of a fill, without continuity correction, and its p-value; 0 and 1 if all persons have it.
+
+    `first` of the persons of the one group and `second` of those of the other have the fill.
+    """
     m, n = sizes
     total = first + second
     spread = m * n * total * (m + n - total)
@@ -91,7 +93,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """All estimates: the means over templates, the number of every template, and the tests of every fill."""
+    """Return all estimates: the means over templates, the number of every template, and the tests of every fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -111,8 +113,10 @@ def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
 
 
 def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: DiscoSettings) -> Iterator[Estimate]:
-    """The mean number of fills that differ, with an interval over templates and a test over persons; by the exact test
-    beside it; and how much templates differ."""
+    """Yield the mean number of fills that differ, by either test, and its sd over templates.
+
+    Its interval is over templates, and the test of the first exchanges persons.
+    """
     for measure, numbers in told.items():
         mean = t_mean(
             numbers,
@@ -142,8 +146,10 @@ def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco
 
 
 def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]:
-    """The χ² of every fill, and the difference of its shares with the exact test. `tests` is the number of fills of the
-    template, which Bonferroni's correction multiplies p by."""
+    """Yield the χ² of every fill, and the difference of its shares with the exact test.
+
+    `tests` is the number of fills of the template, by which Bonferroni's correction multiplies p.
+    """
     m, n = template.sizes
     counts = template.counts.astype(np.float64)
     values, p = chi2(counts[:, 0], counts[:, 1], (m, n))
@@ -173,9 +179,11 @@ def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]
 
 
 def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
-    """The p-value of the total number of fills that differ (χ²), where genders are exchanged at random among persons,
-    who keep their fills in all templates: the share of draws with as many or more, the data counted as one (Phipson &
-    Smyth 2010)."""
+    """Return the p-value of the total number of fills that differ (χ²), with genders exchanged among persons.
+
+    Persons keep their fills in all templates. It is the share of random draws with as many or more, the data counted as
+    one (Phipson & Smyth 2010).
+    """
     rng = np.random.default_rng([seed, 11])
     second = templates[0].second
     labels = rng.permuted(np.tile(second, (draws, 1)), axis=1)
@@ -195,7 +203,7 @@ def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
 
 
 def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield cautions about fills that are no words, and about χ² tests that decide otherwise than the exact ones."""
+    """Yield cautions about fills that are not words, and χ² tests that disagree with the exact ones."""
     broken, all_fills = int(items["pieces"].list.sum().sum()), int(items["fills"].list.len().sum())
     if broken:
         yield Note("disco.no-words", n=broken, of=all_fills)

@@ -24,7 +24,7 @@ from penchant.wording.templates import Text
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: DiscoSettings) -> Iterator[Estimate]:
-    """The mean number of fills that differ by gender of a minus that of b, template by template."""
+    """Yield the mean number of fills that differ by gender, a minus b, template by template."""
     one, other = different_by_template(a), different_by_template(b)
     gaps = np.array([one[template] - other[template] for template in sorted(one)])
     yield replace(t_mean(gaps, level=settings.level, noun="templates", against=0), measure=DIFFERENT)

@@ -1,8 +1,9 @@
-"""DisCo (Webster et al. 2020): does a model fill in other words after women than after men?
+"""DisCo (Webster et al. 2020): the difference between the words that a model fills in after women and after men.
 
 Every template is filled with every word for a person; the most probable words for its blank are that person's fills. A
-fill is told by gender where women and men get it at different rates, by a χ² test with Bonferroni's correction over the
-fills of the template."""
+fill differs by gender if women and men get it at different rates, by a χ² test with Bonferroni's correction over the
+fills of the template.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from penchant.wording.phrases import Note
 
 
 class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
-    """How many of a model's fills go with the gender of the person: DisCo.
+    """Fills of a model that go with the gender of the person: DisCo.
 
     `run` returns items (one row for every template and person, with its fills) and a summary: the mean number of fills
     a template that differ by gender, with an interval over templates and a test that exchanges genders; the number of
@@ -40,7 +41,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     noun: ClassVar[str] = "persons"
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, and of how many templates a pilot is."""
+        """Return the file of the set, and the number of templates of a pilot."""
         return self.find(self.data, base), self.limit
 
     def read(self, path: Path, limit: int | None) -> DiscoSet:
@@ -60,7 +61,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return list(self.read_set(base).persons)
 
     def texts_of(self, item: Person) -> Sequence[str]:
-        """Return what stands around the gap of every sentence with a person."""
+        """Return the texts around the gap of every sentence with a person."""
         return item.around
 
     def place_of(self, item: Person) -> str:
@@ -72,13 +73,13 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return [self.read_set(base).path]
 
     def settle(self, model: Model) -> Self:
-        """The probe unchanged. Raises MethodError for a model that is not masked."""
+        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
         hint = "a blank stands within a sentence; for causal models see winogender"
         require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The set, the number of fills, and the draws of the test."""
+        """Return the set, the number of fills, and the draws of the test."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -88,7 +89,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """The most probable fills of every template and person."""
+        """Find the most probable fills of every template and person."""
         read = self.read_set(session.base)
         persons, unknown = self.known(session, read.persons)
         if {person.group for person in persons} != set(read.groups):
@@ -116,9 +117,9 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return Measured(pl.DataFrame(rows), (*unknown, *alike))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Numbers of fills that differ by gender, a template and on average, and the tests of every fill."""
+        """Return the numbers of fills that differ by gender, per template and on average, and the tests of fills."""
         return disco_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Fills that are no words, and χ² tests of small expected counts."""
+        """Return cautions about fills that are not words, and χ² tests of small expected counts."""
         return disco_cautions(measured.items, estimates)

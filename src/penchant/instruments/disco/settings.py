@@ -25,9 +25,8 @@ class DiscoSettings(Settings):
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
-    """How many of the most probable words are the fills of a person. Default: 3."""
+    """The number of most probable words that are the fills of a person. Default: 3."""
     draws: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
-    """How often the test exchanges the genders of persons at random. Default: 10000."""
+    """The number of times that the test exchanges the genders of persons at random. Default: 10000."""
     on_unknown: OnUnknown = "stop"
-    """Whether persons with a sentence that holds something the tokenizer does not know `stop` the study, which lists
-    them (default), or are left out and counted (`skip`)."""
+    """`stop` the study at persons with a sentence unknown to the tokenizer (default), or `skip` and count them."""

@@ -1,1 +1,1 @@
-"""StereoSet: does a model prefer stereotypes, and does it prefer sentences that mean something?"""
+"""StereoSet: a model's preference for stereotypes, and for sentences that mean something."""

@@ -1,4 +1,4 @@
-"""Scores of the three sentences of every cluster, as a table with one row a cluster."""
+"""Scores of the three sentences of every cluster, as a table with one row per cluster."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ ONE_MASK: Name = "stereoset-one-mask"
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _LABELS = ("id", "part", "bias_type", "target", "context", "worded")
 LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}
-"""The roles as names of columns have them."""
+"""The roles as they appear in names of columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of scoring; `means` have no normalisation, and are of sentences with a blank only."""
+    """A way of scoring; `means` have no normalisation, and need sentences with a blank."""
 
     name: Name
     means: bool
 
 
 def way_for(name: str | None, model: LanguageModel) -> Way:
-    """The way of that name, by default lp or pll. Raises MethodError where it does not fit the model."""
+    """Return the way of a name, by default lp or pll. Raises MethodError if it does not fit the model."""
     fitting: tuple[Name, ...] = (
         ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
     )
@@ -45,16 +45,16 @@ def way_for(name: str | None, model: LanguageModel) -> Way:
     for known in fitting:
         if known == chosen:
             return Way(known, known not in METHODS)
-    told = f"method '{chosen}' does not fit {model.name}, which is {model.kind}"
-    raise MethodError(told, hint=one_of(chosen, fitting))
+    message = f"method '{chosen}' does not fit {model.name}, which is {model.kind}"
+    raise MethodError(message, hint=one_of(chosen, fitting))
 
 
 def require_scorable(way: Way, parts: Sequence[Part]) -> None:
     """Raise MethodError for intersentence clusters in the authors' scoring."""
     if way.means and "inter" in parts:
         raise MethodError(
-            f"method '{way.name}' has no score for intersentence clusters: the authors' is that of a next-sentence "
-            "head that they trained for it, which no checkpoint has",
+            f"method '{way.name}' has no score for intersentence clusters: the authors' comes from a next-sentence "
+            "head that they trained, which no checkpoint has",
             where="part",
             hint="measure part: [intra] with it, and score [inter] by lp (causal) or pll (masked), the second sentence "
             "given the first",
@@ -62,7 +62,7 @@ def require_scorable(way: Way, parts: Sequence[Part]) -> None:
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
-    """The clusters that can be scored in a way, and a caution about those without a fill that is asked for."""
+    """Return the clusters that can be scored in a way, and a caution about those that lack a fill it needs."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
@@ -71,9 +71,11 @@ def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Clu
 
 
 def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFrame:
-    """One row a cluster: labels, texts, and of each sentence its fill, number of tokens, score (of lp, pll and
-    pll-word-l2r the sum of natural log-probabilities; of stereoset the mean log2-probability a token with a causal
-    model, the mean probability of the fill's pieces with a masked one), its tokens and their natural log-probabilities.
+    """Return one row per cluster: labels, texts, and each sentence's fill, number of tokens, score and tokens.
+
+    The score of lp, pll and pll-word-l2r is the sum of natural log-probabilities; that of stereoset the mean
+    log2-probability of a token with a causal model, and the mean probability of the fill's pieces with a masked one.
+    Tokens have their natural log-probabilities.
     """
     scores = list(_scores(session, way, clusters))
     columns = {label: _text(getattr(cluster, label) for cluster in clusters) for label in _LABELS}
@@ -93,7 +95,7 @@ def _text(values: Iterable[str]) -> pl.Series:
 
 
 def _fill(cluster: Cluster, role: Role) -> str:
-    """The fill of the blank in a sentence, "" where there is none."""
+    """Return the fill of the blank in a sentence, "" if there is none."""
     fill = cluster.fills.get(role)
     return "" if fill is None or fill.span is None else cluster.sentences[role][slice(*fill.span)]
 
@@ -119,7 +121,7 @@ _TOTALS: dict[str, Callable[[SentenceScore], float]] = {
 
 
 def _scores(session: Session, way: Way, clusters: Sequence[Cluster]) -> Iterator[SentenceScore]:
-    """The scores of all sentences, those of one cluster together in the order of `ROLES`."""
+    """Return the scores of all sentences, those of one cluster together in the order of `ROLES`."""
     places = [cluster.place for cluster in clusters for _ in ROLES]
     texts = [text for cluster in clusters for text in cluster.texts()]
     if not way.means:

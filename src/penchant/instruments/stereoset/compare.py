@@ -28,8 +28,9 @@ from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
 def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type: a t
-    interval and test over terms, and cluster-robust t over terms of the differences of clusters.
+    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type.
+
+    Each has a t interval and test over terms, and a cluster-robust t over terms of the differences of clusters.
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):

@@ -1,4 +1,4 @@
-"""StereoSet and what has its form: clusters of a stereotypical, an anti-stereotypical and an unrelated sentence.
+"""StereoSet and files of its form: clusters of a stereotypical, an anti-stereotypical and an unrelated sentence.
 
 Intrasentence clusters have a context with a blank, which the three sentences fill; intersentence ones a context that
 the three follow. Sentences are kept exactly as written; keys that are not named here are ignored.
@@ -25,7 +25,7 @@ from penchant.wording.templates import Text
 
 BLANK = "BLANK"
 _IGNORED = ("P", "Z", "C")
-"""The categories of characters at the ends of words that are no part of them: punctuation and white space."""
+"""The categories of characters that are ignored at the ends of words: punctuation and white space."""
 Part = Literal["intra", "inter"]
 Role = Literal["stereotype", "anti-stereotype", "unrelated"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -39,14 +39,14 @@ _IGNORING = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
 def _sentence(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError("a sentence is wanted")
+        raise ValueError("expected a sentence")
     if not value.strip():
         raise ValueError("the sentence is blank")
     return value
 
 
 def _role(value: object) -> object:
-    """The label that the number of a class label stands for; anything else as it is."""
+    """Return the label that the number of a class label stands for; anything else unchanged."""
     is_class = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_CLASSES)
     return _CLASSES[int(str(value))] if is_class else value
 
@@ -62,7 +62,7 @@ class Sentence(BaseModel):
 
 
 def _listed(value: object) -> object:
-    """Columns of sentences, as the hub has them, as a list of sentences; anything else as it is."""
+    """Return columns of sentences, as the hub has them, as a list of sentences; anything else unchanged."""
     if not isinstance(value, dict) or not all(isinstance(column, list) for column in value.values()):
         return value
     return [dict(zip(value, cells, strict=False)) for cells in zip(*value.values(), strict=False)]
@@ -73,11 +73,11 @@ class ClusterRow(BaseModel):
 
     model_config = _IGNORING
     id: documents.Text
-    """A name for the cluster, its own in the file."""
+    """A name for the cluster, unique in the file."""
     target: documents.Text
     """The target term, such as an occupation; scores are means over these."""
     bias_type: documents.Text
-    """What kind of group the target is, such as gender or profession."""
+    """The kind of group that the target is, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
     """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the sentence before the three."""
     sentences: Annotated[list[Sentence], BeforeValidator(_listed)]
@@ -104,7 +104,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The characters of a fill in the sentence, if any, and whether all is `exact`ly the context filled."""
+    """The span of a fill in the sentence, if any; `exact` if the sentence is the context with the blank filled."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -112,8 +112,10 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Three sentences on one target, by role. `fills` says what of each sentence stands for the blank (intrasentence);
-    `place` is what errors name."""
+    """Three sentences on one target, by role.
+
+    `fills` has the part of each sentence that fills the blank (intrasentence); errors name the `place`.
+    """
 
     id: str
     part: Part
@@ -126,8 +128,10 @@ class Cluster:
 
     @property
     def worded(self) -> str:
-        """How the sentences have the context: "as the context", "otherwise", or "no blank" where a sentence has nothing
-        in the place of the blank; "" for intersentence ones."""
+        """The wording of the context in the sentences: "as the context", "otherwise" or "no blank".
+
+        "no blank": a sentence has nothing in place of the blank. It is "" for intersentence clusters.
+        """
         if not self.fills:
             return ""
         if not all(fill.span for fill in self.fills.values()):
@@ -135,12 +139,12 @@ class Cluster:
         return "as the context" if all(fill.exact for fill in self.fills.values()) else "otherwise"
 
     def texts(self) -> list[str]:
-        """The three texts that are read, in the order of `ROLES`; intersentence ones behind the context and a space."""
+        """Return the three texts to read, in the order of `ROLES`; intersentence ones begin with the context."""
         start = f"{self.context.rstrip()} " if self.part == "inter" else ""
         return [start + self.sentences[role] for role in ROLES]
 
     def spans(self) -> list[tuple[int, int]]:
-        """The characters of those texts that are the sentence."""
+        """Return the spans of the sentences in `texts`."""
         return [
             (len(text) - len(self.sentences[role]), len(text)) for role, text in zip(ROLES, self.texts(), strict=True)
         ]
@@ -161,11 +165,11 @@ class ClusterSet:
 
 
 def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[str, object]]:
-    """Return what a file of this form holds, as the only row of a table, from its keys or a table with a row a cluster.
+    """Return the content of a file of this form, as the only row of a table, from its keys or a table of clusters.
 
-    A table has the columns of a cluster; instead of `sentences` it may have one for each label. Its column `part` says
-    which part a cluster is of; without it, intrasentence ones are those whose context has a blank. Raises DataError
-    naming the row.
+    A table has the columns of a cluster; instead of `sentences` it may have one for each label. Its column `part` names
+    the part of a cluster; without it, clusters whose context has a blank are intrasentence. Raises DataError naming the
+    row.
     """
     keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
     found = [given] if keys else rows(given, name=name)
@@ -176,7 +180,7 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
         part = row.get("part") or ("intra" if BLANK in str(row.get("context")) else "inter")
         if part not in get_args(Part):
             hint = one_of(str(part), get_args(Part))
-            raise DataError(f"'{part}' is no part", where=place(name, GivenRow(number), "part"), hint=hint)
+            raise DataError(f"'{part}' is not a part", where=place(name, GivenRow(number), "part"), hint=hint)
         own = [{"sentence": row[role], "gold_label": role} for role in ROLES if role in row]
         cluster = {"id": str(number), **row, **({"sentences": own} if own else {})}
         parts[_KEYS["intra" if part == "intra" else "inter"]].append(as_yaml(cluster))
@@ -207,8 +211,8 @@ def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
     where = f"{path}, {_KEYS[part]} {row.id}"
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
-        told = f"has the labels {', '.join(labels) or 'of no sentence'}"
-        raise DataError(told, where=where, hint=f"a cluster has one sentence of each: {', '.join(ROLES)}")
+        message = f"has the labels {', '.join(labels) or 'of no sentence'}"
+        raise DataError(message, where=where, hint=f"a cluster has one sentence of each: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}
     if part == "intra":
@@ -249,16 +253,16 @@ def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> 
 
 
 def single(context: str) -> bool:
-    """Return whether a context has one blank only."""
+    """Return whether a context has exactly one blank."""
     return context.count(BLANK) == 1
 
 
 def fill_of(context: str, sentence: str) -> Fill:
-    """The fill of a context's (last) blank in a sentence.
+    """Return the fill of a context's (last) blank in a sentence.
 
-    Where the sentence is not the context with one blank filled, words are compared without case and punctuation: the
-    fill stands between the words that both have on either side of the blank, else is the words that the context lacks,
-    if they stand together.
+    If the sentence is not the context with one blank filled, words are compared without case and punctuation: the fill
+    is between the words that both have on either side of the blank, else it is the words that the context lacks, if
+    they are adjacent.
     """
     before, after = context.rsplit(BLANK, 1)
     within = len(sentence) - len(after)
@@ -289,7 +293,7 @@ def _aligned(context: str, sentence: str) -> tuple[int, int] | None:
 
 
 def _words(text: str) -> list[tuple[int, int]]:
-    """The spans of what stands between white space, without punctuation at its ends; what is only that is no word."""
+    """Return the spans between white space, without punctuation at their ends; punctuation alone is not a word."""
     spans, start = [], 0
     for part in text.split():
         begin = text.index(part, start)
@@ -300,7 +304,7 @@ def _words(text: str) -> list[tuple[int, int]]:
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span without punctuation and white space at its ends; None where nothing is left."""
+    """Return the span without punctuation and white space at its ends; None if nothing is left."""
     while start < end and unicodedata.category(text[start])[0] in _IGNORED:
         start += 1
     while start < end and unicodedata.category(text[end - 1])[0] in _IGNORED:

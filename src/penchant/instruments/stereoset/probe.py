@@ -1,8 +1,8 @@
-"""StereoSet (Nadeem et al. 2021): which of three sentences does a model find most probable?
+"""StereoSet (Nadeem et al. 2021): the most probable of three sentences under a model.
 
-A cluster has a stereotypical (s), an anti-stereotypical (a) and an unrelated sentence (u) on one target term. SS is
-the percentage of clusters with s > a, LMS that of the comparisons s > u and a > u that hold, and ICAT is
-LMS · min(SS, 100 − SS)/50.
+A cluster has a stereotypical (s), an anti-stereotypical (a) and an unrelated sentence (u) on one target term. SS is the
+percentage of clusters with s > a, LMS that of the comparisons s > u and a > u that hold, and ICAT is LMS · min(SS, 100
+− SS)/50.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return read.clusters
 
     def texts_of(self, item: Cluster) -> Sequence[str]:
-        """Return what is read of a cluster."""
+        """Return the texts of a cluster that are read."""
         return item.texts()
 
     def group(self, item: Cluster) -> str:
@@ -55,24 +55,24 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return f"{item.part}\0{item.bias_type}"
 
     def settle(self, model: Model) -> Self:
-        """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
+        """Return the probe with method and normalisations set. Raises MethodError if they do not fit the model."""
         way = way_for(self.method, language_model(model))
         require_scorable(way, self.parts())
         hows = self.normalisations() or (["none"] if way.means else list(USUAL))
         if way.means and hows != ["none"]:
-            told = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
-            raise MethodError(f"{told}, which is a mean already", hint="use none")
+            message = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
+            raise MethodError(f"{message}, which is a mean already", hint="use none")
         return self.model_copy(update={"method": way.name, "normalise": hows, "part": self.parts()})
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        """Return the constant of `pen`, and the normalisations if they are all that apply to the method."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """The clusters, then how they are scored."""
+        """Return the clusters, then the scoring settings."""
         lm = language_model(model)
         return {
             "data": cited(self.files(base)),
@@ -87,7 +87,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         }
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """The signature with the normalisation of the estimate."""
+        """Return the signature with the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
 
     def measure(self, session: Session) -> Measured:
@@ -100,9 +100,9 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return Measured(items, (*self.read_set(session.base).cautions, *without_blank, *unknown))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """SS, LMS and ICAT, and SS by length, by part and score."""
+        """Return SS, LMS and ICAT, and SS by length, by part and score."""
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about ties, unequal token lengths, and scores that move with them."""
+        """Return cautions about ties, unequal token lengths, and scores that move with them."""
         return cautions_of(measured.items, estimates, self)

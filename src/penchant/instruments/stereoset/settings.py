@@ -39,39 +39,43 @@ class StereoSetSettings(Settings):
     )
 
     data: Annotated[Given[str, Data], CITED, Table(rows=as_document)] = Field(kw_only=False)
-    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence. In Python, also its
-    keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and sentences, or one for
-    each of the sentences (stereotype, anti-stereotype, unrelated), and optionally part (intra or inter; else intra
-    where the context has BLANK)."""
+    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence.
+
+    In Python, also its keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and
+    sentences, or one for each of the sentences (stereotype, anti-stereotype, unrelated), and optionally part (intra or
+    inter; else intra where the context has BLANK).
+    """
     part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_each_once), Written(separator=",")] = (
         default_of(default=list(get_args(Part)))
     )
-    """The parts that are measured: `intra` (sentences that fill a blank), `inter` (sentences that follow a context).
-    Default: both."""
+    """The parts to measure: `intra` (sentences fill a blank), `inter` (they follow a context). Default: both."""
     method: Name | None = None
-    """How a sentence is scored: lp (causal models); pll or pll-word-l2r (masked ones); stereoset, the authors' scores,
-    for intra only: with causal models the mean log2-probability of a token, with masked ones the mean probability of
-    the fill's pieces, filled in from left to right, the later ones masked; stereoset-one-mask, the same with the later
-    ones left out. Intersentence: the second sentence given the first. Default: lp or pll."""
+    """The scoring method. Default: lp for causal, pll for masked models.
+
+    lp is for causal models, pll and pll-word-l2r are for masked ones. stereoset is the authors' score, for intra only:
+    with causal models the mean log2-probability of a token, with masked ones the mean probability of the fill's pieces,
+    filled in from left to right, the later ones masked; stereoset-one-mask is the same with the later ones left out. Of
+    intersentence clusters, the second sentence is scored given the first.
+    """
     normalise: Annotated[
         Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
         AfterValidator(_each_once),
         Written(separator=","),
     ] = default_of(default=None)
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
-    method."""
+    """Length normalisations to report: `none`, `mean`, `pen`. Default: all that apply to the method."""
     ties: Literal["half", "authors"] = "half"
-    """What a tie counts: one `half` (default), or as the `authors`' code has it, for the anti-stereotype and for the
-    unrelated sentence."""
+    """The count of a tie: one `half` (default), or as in the `authors`' code.
+
+    There it counts for the anti-stereotype and for the unrelated sentence.
+    """
     on_unknown: OnUnknown = "stop"
-    """Whether clusters that hold something the tokenizer does not know `stop` the study, which lists them (default), or
-    are left out and counted (`skip`)."""
+    """`stop` the study at clusters with something unknown to the tokenizer (default), or `skip` and count them."""
 
     def parts(self) -> list[Part]:
-        """The parts as a list, intra first."""
+        """Return the parts as a list, intra first."""
         chosen = listed(self.part)
         return [part for part in get_args(Part) if part in chosen]
 
     def normalisations(self) -> list[str]:
-        """The normalisations as a list; empty where they are not set."""
+        """Return the normalisations as a list; empty if they are not set."""
         return listed(self.normalise)

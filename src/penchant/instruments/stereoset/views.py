@@ -1,4 +1,4 @@
-"""What a report shows of StereoSet; the words are in `text.yaml`."""
+"""The report on StereoSet; its words are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from penchant.wording.templates import Text
 _SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
 _POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
 _CHANCE = 50
-"""The LMS of a model that does not tell meaningful sentences from unrelated ones."""
+"""The LMS of a model that does not distinguish meaningful sentences from unrelated ones."""
 _TOLD: dict[str, Any] = {"mean": OVER_TERMS, "lengths": ALL, "normalise": FIRST}
 
 
@@ -63,7 +63,7 @@ def _way(result: Result) -> str:
 
 
 def _ties(source: Source) -> Iterator[tuple[int, str]]:
-    """Yield how many stereotypes tie with their anti-stereotypes, and where; where any do."""
+    """Yield the number of stereotypes that tie with their anti-stereotypes, and the place, if any do."""
     for line in source.only(At(measure=TIES, scope=OVERALL, part=but(BOTH))):
         if n := round(line["value"] * line["n"]):
             yield n, f"{line['part']}, {line['normalise']}, {source.model}"
@@ -79,7 +79,7 @@ def _types(line: Line) -> str:
 
 
 def _of_lengths(name: str) -> Column:
-    """Return SS where the stereotype has as many tokens, more or fewer, with the number of such clusters."""
+    """Return a column of SS by the longer sentence (more, fewer or equal tokens), with the number of clusters."""
     return Column(name, lambda line: _shared(line.at(measure=SS, lengths=name)))
 
 
@@ -111,7 +111,7 @@ def _how(result: Result) -> str:
 
 
 def _preferred(result: Result) -> pl.Series:
-    """Return which sentence of each cluster scores highest."""
+    """Return the role of the sentence that scores highest in each cluster."""
     against = margins(result.items, _how(result))
     order = [_highest(*row) for row in zip(*(margin.tolist() for margin in against), strict=True)]
     return pl.Series(order, dtype=pl.String)
@@ -128,7 +128,7 @@ def _gap(result: Result) -> pl.Series:
 
 
 def _read(result: Result) -> pl.DataFrame:
-    """Return the items with the text that is scored of each sentence, which for masked models may be the fill alone."""
+    """Return the items with the scored text of each sentence, which may be the fill alone for masked models."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()
@@ -146,7 +146,7 @@ def _tokens(role: str, name: str) -> Tokens:
 
 
 def _meaningful(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the LMS of each model, and of which models SS says little."""
+    """Yield a sentence on the LMS of each model, and on the models of which SS says little."""
     lines = [(source.model, line) for source in sources(results) for line in source.only(At(measure=LMS, **_WHOLE))]
     each = levels([(name, line.row) for name, line in lines], _SCORE, "50%")
     at_chance = [name for name, line in lines if line["low"] <= _CHANCE]
@@ -163,7 +163,7 @@ _OF_PART = (
 
 
 def _by_part(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield what is found of each part, by the first score, over target terms."""
+    """Yield the finding of each part, by the first score, over target terms."""
     for part, alone in parted(results, "part"):
         compared = None if comparison is None else comparison.filter(part=part)
         words = text.given(place=text.get("prose", "place", part=part), led=text.get("prose", "led"))
