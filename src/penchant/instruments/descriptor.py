@@ -30,13 +30,13 @@ class Instrument:
     It is found through the entry points of the group `penchant.instruments`, under the name of its probe.
 
     `compare` returns the differences of two results, one row an estimate, and raises StudyError if they cannot be
-    compared. `section` is its part of the report, `headline` its answer. `schemas` are the data files it
-    reads, by topic of `penchant schema` and then by file; `formats` describes the kinds of data it reads, by name. In
-    the folder of the probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, the
-    works that its prose cites; and `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
-    that comes before theirs. `judge` makes a task for raters from a target; None for a target of another instrument.
-    `curve` returns the estimates over the steps of one training, from its name and its checkpoints with their steps,
-    one row an estimate; None for an instrument without curves.
+    compared. `section` is its part of the report, `headline` its answer. `schemas` are the data files it reads, by
+    topic of `penchant schema` and then by file; `formats` describes the kinds of data it reads, by name. In the folder
+    of the probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, the works that
+    its prose cites; and `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview`
+    share a section that comes before theirs. `judge` makes a task for raters from a target; None for a target of
+    another instrument. `curve` returns the estimates over the steps of one training, from its name and its checkpoints
+    with their steps, one row an estimate; None for an instrument without curves.
     """
 
     probe: type[Probe[Any]]

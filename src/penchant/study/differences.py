@@ -13,8 +13,7 @@ class Differences(pl.DataFrame):
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The differences that answer the question of each instrument: first, second, levels, measure, value, low, high
-        and n."""
+        """The differences that answer the question of each instrument, with both models, levels, interval and n."""
         probes = [Signature.parse(text)["probe"] for text in self["signature"]]
         by = ["probe"] if "probe" in self.columns else []
         table = self.with_columns(pl.Series("_instrument", probes))

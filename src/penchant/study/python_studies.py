@@ -101,8 +101,10 @@ class InPython:
         return value
 
     def dtype(self, wanted: str | None) -> str | None:
-        """Return the number format of the study: that of the loaded models unless one is named. Raises MethodError for
-        a model in another."""
+        """Return the number format of the study: that of the loaded models unless one is named.
+
+        Raises MethodError for a model in another.
+        """
         formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
         chosen = wanted or self.content.get("dtype") or (next(iter(formats)) if len(formats) == 1 else "float32")
         for model in self.models.values():

@@ -102,16 +102,14 @@ class Outcome:
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The numbers that answer the question of each instrument, a row a model: probe, model, levels, measure, value,
-        low, high and n."""
+        """The numbers that answer the question of each instrument, a row a model, with levels, interval and n."""
         tables = [
             each.headline.select(pl.lit(place).alias("probe"), pl.all()) for (place, _), each in self.results.items()
         ]
         return pl.concat(tables, how="diagonal_relaxed")
 
     def differences(self) -> Differences:
-        """Return the differences between models as one table, with the probe directory of each. Raises StudyError where
-        no two models were compared."""
+        """Return the differences between models as one table, with a column `probe`. Raises StudyError if none."""
         if not self.comparisons:
             hint = "name two models in the study; of two studies, penchant.compare(DIR, DIR2) has the differences"
             raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))

@@ -25,8 +25,10 @@ class Headline:
     compared: At = field(default_factory=lambda: At(measure=FIRST))
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
-        """Return these rows with the model, or the two that are compared, the levels that are left open, and measure,
-        value, low, high and n. `model` is that of a summary, "" for a comparison."""
+        """Return these rows with the models, the levels that are left open, measure, value, low, high and n.
+
+        `model` is that of a summary, "" for a comparison.
+        """
         at = self.of if model else self.compared
         source = Source(model, frame)
         chosen = pl.DataFrame([dict(line.row) for line in source.only(at)], frame.schema)
