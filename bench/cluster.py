@@ -158,7 +158,7 @@ def stream(sentences: int) -> None:
                 check=True,
             )
         ours, theirs = pl.read_parquet(here), pl.read_parquet(next(out.glob("part-017*.parquet"))).drop("record")
-        assert ours.drop("score", "token_logprobs").equals(theirs.drop("score", "token_logprobs"))
+        assert ours.drop("score", "logprobs").equals(theirs.drop("score", "logprobs"))
         furthest = (ours["score"] - theirs["score"]).abs().max()
         print(f"{rows:,} sentences, {SHARDS} shards, two stops: {seconds:.0f} s, {rows / seconds:,.0f}/s")
         print(f"largest difference in a shard scored here: {furthest:.1e}")

@@ -48,7 +48,7 @@ class TestScore:
         for row in table.iter_rows(named=True):
             expected = brute.lp(model, tokenizer, row["text"])
             assert row["score"] == pytest.approx(sum(expected), abs=1e-3)
-            assert row["tokens"] == len(expected)
+            assert row["n_tokens"] == len(expected)
         assert err == ""
 
     def test_jsonl_is_the_documented_object(self, penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ class TestScore:
         assert [row["text"] for row in rows] == tiny.SENTENCES[:5]
         model, tokenizer = brute.load(zoo("bert"))
         for row in rows:
-            assert list(row) == ["text", "score", "tokens", "token_logprobs"]
+            assert list(row) == ["text", "score", "n_tokens", "logprobs"]
             expected = brute.pll_word_l2r(model, tokenizer, row["text"])
-            assert row["token_logprobs"] == pytest.approx(expected, abs=1e-4)
+            assert row["logprobs"] == pytest.approx(expected, abs=1e-4)
             assert row["score"] == pytest.approx(sum(expected) / len(expected), abs=1e-4)
 
     @pytest.mark.whole
@@ -86,7 +86,7 @@ class TestScore:
                 check=True,
             )
         table = pl.read_parquet(tmp_path / "out.parquet")
-        first, *rest = table["token_logprobs"][0].to_list()
+        first, *rest = table["logprobs"][0].to_list()
         assert first is None  # no beginning token: the first token is not scored, and says so
         assert table["score"][0] == pytest.approx(sum(rest))
 

@@ -137,7 +137,7 @@ def test_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, tmp_p
 def test_fair_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, tmp_path: Path, fair: str) -> None:
     pairs_table(tmp_path / "p.tsv")
     assert penchant("pairs", "filter", "p.tsv", "-t", zoo("bert"), *NAMING, "-o", "kept.jsonl")[0] == 0
-    made = {"linguistics_term": "t", "field": "f", "tokens_good": {}, "tokens_bad": {}}
+    made = {"linguistics_term": "t", "field": "f", "n_tokens_good": {}, "n_tokens_bad": {}}
     rows = [
         {"sentence_good": good, "sentence_bad": bad, "UID": f"g{i % 2}", "pairID": str(i), **made}
         for i, (good, bad) in enumerate(tiny.PAIRS)

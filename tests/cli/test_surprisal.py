@@ -17,7 +17,7 @@ from answers import refused
 from builders import Program, Zoo, succeeded, write
 
 TEXTS = tiny.SENTENCES[3:7]
-COLUMNS = ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+COLUMNS = ["id", "sentence", "index", "word", "surprisal", "n_tokens", "entropy", "offset"]
 COLUMNS += ["model", "method", "unit"]
 
 
@@ -83,7 +83,7 @@ def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Pat
     options = ("--column", "satz", "--words", "wörter", "--id", "item")
     out, _ = succeeded(penchant("surprisal", "-m", zoo("gpt2"), "t.csv", *options))
     found = table(out)
-    assert found["text"].to_list() == ["a1"] * 5 and found["word"].to_list() == ["Rain", "-", "drops", "fell", "."]
+    assert found["id"].to_list() == ["a1"] * 5 and found["word"].to_list() == ["Rain", "-", "drops", "fell", "."]
     expected = pc.surprisal(str(zoo("gpt2")), "Rain-drops fell.", words=[["Rain", "-", "drops", "fell", "."]])
     assert found["surprisal"].to_list() == pytest.approx(expected["surprisal"].to_list(), abs=1e-4)
 
@@ -91,7 +91,7 @@ def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Pat
 def test_whole_numbers_name_texts(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": "The old dog.", "n": 7}\n{"text": "The dog.", "n": "8"}\n')
     out, _ = succeeded(penchant("surprisal", "-m", zoo("gpt2"), "x.jsonl", "--column", "text", "--id", "n"))
-    assert table(out)["text"].cast(str).to_list() == ["7", "7", "7", "8", "8"]
+    assert table(out)["id"].cast(str).to_list() == ["7", "7", "7", "8", "8"]
 
 
 def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None:

@@ -60,9 +60,9 @@ def test_counts_are_those_of_the_tokenizer(name: str, zoo: Zoo, text: Path) -> N
     found = count_unigrams(tokenizer, label, find_texts([text]))
     counts = counted(zoo(name), LINES)
     table = found.table(tokenizer)
-    assert dict(zip(table["token"], table["count"], strict=True)) == counts
-    assert table["piece"].to_list() == AutoTokenizer.from_pretrained(zoo(name)).convert_ids_to_tokens(
-        list(table["token"])
+    assert dict(zip(table["token_id"], table["count"], strict=True)) == counts
+    assert table["token"].to_list() == AutoTokenizer.from_pretrained(zoo(name)).convert_ids_to_tokens(
+        list(table["token_id"])
     )
     assert table["count"].to_list() == sorted(counts.values(), reverse=True)
     assert found.unigrams.total == counts.total()
@@ -173,13 +173,13 @@ def test_another_tokenizer_is_refused(zoo: Zoo, text: Path, tmp_path: Path, penc
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("token\tcount\n5\t1\n", "there is no column 'piece'"),
-        ("token\tpiece\tcount\n{t}\t{p}\t-1\n", "expected a whole number"),
-        ("token\tpiece\tcount\n{t}\t{p}\t1.5\n", "expected a whole number"),
-        ("token\tpiece\tcount\n{t}\t{p}\t1\n{t}\t{p}\t1\n", "appears twice"),
-        ("token\tpiece\tcount\n{t}\t{p}\t0\n", "nothing is counted"),
-        ("token\tpiece\tcount\n999999\t{p}\t1\n", "there is no token 999999"),
-        ("token\tpiece\tcount\n{s}\t<|endoftext|>\t1\n", "is a special token"),
+        ("token_id\tcount\n5\t1\n", "there is no column 'token'"),
+        ("token_id\ttoken\tcount\n{t}\t{p}\t-1\n", "expected a whole number"),
+        ("token_id\ttoken\tcount\n{t}\t{p}\t1.5\n", "expected a whole number"),
+        ("token_id\ttoken\tcount\n{t}\t{p}\t1\n{t}\t{p}\t1\n", "appears twice"),
+        ("token_id\ttoken\tcount\n{t}\t{p}\t0\n", "nothing is counted"),
+        ("token_id\ttoken\tcount\n999999\t{p}\t1\n", "there is no token 999999"),
+        ("token_id\ttoken\tcount\n{s}\t<|endoftext|>\t1\n", "is a special token"),
     ],
 )
 def test_damaged_tables_are_refused(rows: str, told: str, zoo: Zoo, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_slor_of_pairs(zoo: Zoo, text: Path, tmp_path: Path, penchant: Penchant)
         for role in ("good", "bad"):
             u = np.array([math.fsum(logprob(zoo(kind), s, counts)) for s in items[role]])
             assert items[f"unigrams_{role}"].to_numpy() == pytest.approx(u, abs=1e-9)
-            gaps.append((items[f"score_{role}"].to_numpy() - u) / items[f"tokens_{role}"].to_numpy())
+            gaps.append((items[f"score_{role}"].to_numpy() - u) / items[f"n_tokens_{role}"].to_numpy())
         accuracy = result.summary.filter(normalise="slor", measure="accuracy", scope="overall", split="all")
         assert accuracy["value"].item() == np.mean(gaps[0] > gaps[1])
     with pytest.raises(DataError, match="counted with the tokenizer"):

@@ -195,7 +195,7 @@ def test_pairs_with_a_prefix(zoo: Zoo, tmp_path: Path) -> None:
             assert result.items[f"neutral_{role}"].to_list() == pytest.approx(
                 [each.score for each in without], abs=1e-4
             )
-            assert result.items[f"tokens_{role}"].to_list() == [each.n for each in given]
+            assert result.items[f"n_tokens_{role}"].to_list() == [each.n for each in given]
         gap = [result.items[f"score_{r}"] - result.items[f"neutral_{r}"] for r in ("good", "bad")]
         accuracy = result.summary.filter(normalise="pmi", measure="accuracy", scope="overall", split="all")
         assert accuracy["value"].item() == (gap[0] > gap[1]).mean()

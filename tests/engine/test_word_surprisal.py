@@ -193,7 +193,7 @@ def test_given_words_are_summed_where_no_space_parts_them(zoo: Zoo) -> None:
     sign = signs(tokenizer, model.config.vocab_size)
     whole = corrected(model, tokenizer, text, white_space_words(text), sign)
     frame = pc.surprisal(str(zoo("gpt2")), text, words=[words])
-    assert frame["word"].to_list() == words and frame["pieces"].sum() == len(plain)
+    assert frame["word"].to_list() == words and frame["n_tokens"].sum() == len(plain)
     found = frame["surprisal"].to_list()
     assert sum(found[1:4]) == pytest.approx(whole[1], abs=1e-4)  # the parts of what stands between spaces
     assert sum(found[5:]) == pytest.approx(whole[3], abs=1e-4)
@@ -335,9 +335,9 @@ def test_the_table(zoo: Zoo) -> None:
     text = "The old dog.\n\n  The teacher saw\nRain"
     frame = pc.surprisal(str(zoo("gpt2")), [text, "Rain"])
     *columns, model, method, unit = frame.columns
-    assert columns == ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+    assert columns == ["id", "sentence", "index", "word", "surprisal", "n_tokens", "entropy", "offset"]
     assert (model, method, unit) == ("model", "method", "unit") and set(frame["unit"]) <= {"nats", "bits"}
-    assert frame["text"].to_list() == [1] * 7 + [2]
+    assert frame["id"].to_list() == [1] * 7 + [2]
     assert frame["sentence"].to_list() == [1, 1, 1, 2, 2, 2, 3, 1]
     assert frame["index"].to_list() == [1, 2, 3, 1, 2, 3, 1, 1]
     assert [text[o:].startswith(w) for o, w in frame["offset", "word"].head(7).iter_rows()] == [True] * 7
@@ -351,11 +351,11 @@ def test_texts_have_ids_of_the_caller(zoo: Zoo) -> None:
     model, texts = pc.load(str(zoo("gpt2"))), TEXTS[:3]
     plain = pc.surprisal(model, texts)
     named = pc.surprisal(model, texts, ids=["c", "a", "b"])
-    assert named.drop("text").equals(plain.drop("text"))
-    assert named["text"].to_list() == ["cab"[number - 1] for number in plain["text"]]
+    assert named.drop("id").equals(plain.drop("id"))
+    assert named["id"].to_list() == ["cab"[number - 1] for number in plain["id"]]
     whole = pc.surprisal(model, texts, ids=np.array([30, 10, 20]))
-    assert whole["text"].to_list() == [(30, 10, 20)[number - 1] for number in plain["text"]]
-    assert pc.surprisal(model, TEXTS[0], ids=["only"])["text"].unique().to_list() == ["only"]
+    assert whole["id"].to_list() == [(30, 10, 20)[number - 1] for number in plain["id"]]
+    assert pc.surprisal(model, TEXTS[0], ids=["only"])["id"].unique().to_list() == ["only"]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def _loader(name: str) -> Any:
 
 
 def _scores(model: LanguageModel) -> list[list[float]]:
-    return [[float("nan" if x is None else x) for x in row] for row in pc.score(model, TEXTS)["token_logprobs"]]
+    return [[float("nan" if x is None else x) for x in row] for row in pc.score(model, TEXTS)["logprobs"]]
 
 
 def _agree(model: LanguageModel, other: LanguageModel) -> None:

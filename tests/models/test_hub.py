@@ -35,7 +35,7 @@ Penchant = Callable[..., Answer]
 
 
 def scores(loaded: pc.LanguageModel) -> list[list[float]]:
-    return pc.score(loaded, tiny.SENTENCES[:6])["token_logprobs"].to_list()
+    return pc.score(loaded, tiny.SENTENCES[:6])["logprobs"].to_list()
 
 
 class TestOneCommit:

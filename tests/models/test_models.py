@@ -138,8 +138,8 @@ def test_a_tokenizer_that_says_truncate_is_not_obeyed(zoo: Zoo, tmp_path: Path) 
     (tmp_path / "m" / "tokenizer.json").write_text(json.dumps(data))
     texts = tiny.SENTENCES
     before, after = pc.score(load(zoo("bert")), texts), pc.score(load(tmp_path / "m"), texts)
-    assert before["tokens"].to_list() == after["tokens"].to_list()
-    assert before["tokens"].max() > 4  # type: ignore[operator]
+    assert before["n_tokens"].to_list() == after["n_tokens"].to_list()
+    assert before["n_tokens"].max() > 4  # type: ignore[operator]
     np.testing.assert_allclose(before["score"], after["score"], atol=1e-5)
 
 
@@ -189,7 +189,7 @@ def test_a_head_that_needs_more_than_the_states_falls_back(zoo: Zoo, monkeypatch
     monkeypatch.setattr(BertForMaskedLM, "forward", shifted)
     lm = load(zoo("bert"))
     assert not lm.network.gathers
-    for text, values in pc.score(lm, tiny.SENTENCES[:6]).select("text", "token_logprobs").iter_rows():
+    for text, values in pc.score(lm, tiny.SENTENCES[:6]).select("text", "logprobs").iter_rows():
         np.testing.assert_allclose(values, brute.pll(*brute.load(zoo("bert")), text), atol=1e-4)
 
 
@@ -260,7 +260,7 @@ def test_a_real_causal_model_from_a_gguf_file() -> None:
     ]
     assert good > bad
     # "Paris" after this beginning is nearly certain for any working English model.
-    values = pc.score(lm, ["The capital of France is Paris"])["token_logprobs"][0]
+    values = pc.score(lm, ["The capital of France is Paris"])["logprobs"][0]
     assert values[-1] > np.log(0.2)
 
 

@@ -57,7 +57,7 @@ def divisor(n: Floats, normalise: str) -> Any:
 def right(items: pl.DataFrame, normalise: str) -> Floats:
     """1 where the acceptable sentence scores higher, ½ at a tie."""
     good, bad = (
-        items[f"score_{side}"].to_numpy() / divisor(items[f"tokens_{side}"].to_numpy(), normalise)
+        items[f"score_{side}"].to_numpy() / divisor(items[f"n_tokens_{side}"].to_numpy(), normalise)
         for side in ("good", "bad")
     )
     return np.where(good == bad, 0.5, good > bad)

@@ -85,7 +85,7 @@ def test_fair_against_original(out: Path) -> None:
     """The fair set lies within the original one, so that the difference is a share of that of two disjoint parts."""
     items, summary = read(out, "fair-pairs", "bundled_early-modern")
     items = items.with_columns(
-        *(pl.col(f"score_{side}") / pl.col(f"tokens_{side}") for side in ("good", "bad")),
+        *(pl.col(f"score_{side}") / pl.col(f"n_tokens_{side}") for side in ("good", "bad")),
         fair=pl.struct("good", "bad").is_in(
             items.filter(dataset="fair").select(pl.struct("good", "bad"))["good"].implode()
         ),

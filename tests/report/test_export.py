@@ -158,8 +158,8 @@ def pair_result(paradigms: Sequence[str], model: str, *, dataset: str = "blimp",
             "bad": ["b"] * size,
             "score_good": rng.normal(0.5 - 0.3 * longer),
             "score_bad": np.zeros(size),
-            "tokens_good": 10 + longer,
-            "tokens_bad": np.full(size, 10),
+            "n_tokens_good": 10 + longer,
+            "n_tokens_bad": np.full(size, 10),
             "difference": longer,
         }
     )

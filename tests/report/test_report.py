@@ -352,7 +352,7 @@ def test_inspector_shows_every_token(pairs_study: Path, reading: Callable[..., R
                 assert shown == scores
                 marked = line.locator("td.differs .token").count()
                 # Independent of the page's own way: what is left without the shared beginning and end.
-                own, other = item[f"pieces_{role}"], item["pieces_bad" if role == "good" else "pieces_good"]
+                own, other = item[f"tokens_{role}"], item["tokens_bad" if role == "good" else "tokens_good"]
                 before = shared(own, other)
                 after = shared(own[before:][::-1], other[before:][::-1])
                 assert marked == len(own) - before - after
@@ -715,7 +715,7 @@ def test_items_that_do_not_fit_are_sampled_evenly(
     # The tokens beside are those of the items shown, in the same order.
     first = json.loads(zlib.decompress(base64.b64decode(beside[f"{found['details']}-0"]), -15))
     items = outcome.results["minimal-pairs", "model-0"].items
-    wanted = items.row(4_000 // n, named=True)["pieces_good"]
+    wanted = items.row(4_000 // n, named=True)["tokens_good"]
     assert first["strips"][0]["tokens"][1] == [piece.replace("Ġ", "▁") for piece in wanted]
 
 

@@ -376,7 +376,7 @@ def test_sentences_and_their_tokens(finished: Path, outcome: Outcome, reading: R
         for line, score in zip(strip.locator("tr").all(), ("fill", "prior"), strict=True):
             wanted = whole[f"logprobs_{score}"][0]
             assert line.locator(".value").all_inner_texts() == [f"{p:.3f}".replace("-", "−") for p in wanted]
-            assert len(line.locator(".token").all()) == len(whole["pieces"][0])
+            assert len(line.locator(".token").all()) == len(whole["tokens"][0])
     place.get_by_role("button", name="show all").click()
     leaking.select_option(label="leaks")
     held = first.items.filter("leaks")

@@ -77,7 +77,7 @@ def test_a_gap_is_filled_in_a_text(lm: Any, tmp_path: Path, monkeypatch: pytest.
 def test_white_space_and_characters_that_a_tokenizer_keeps_are_read(zoo: Zoo) -> None:
     masked, causal = language_model(pc.load(zoo("bert"))), language_model(pc.load(zoo("gpt2")))
     assert len(masked.tokenizer.encode(["the\tcat\n"])[0]) == len(masked.tokenizer.encode(["the cat"])[0])
-    assert pc.score(masked, ["the\tcat"])["tokens"].item() == pc.score(masked, ["the cat"])["tokens"].item()
+    assert pc.score(masked, ["the\tcat"])["n_tokens"].item() == pc.score(masked, ["the cat"])["n_tokens"].item()
     kept = causal.tokenizer.encode(["a\x01b", "ab"])
     assert kept[0].ids != kept[1].ids and len(pc.score(causal, ["a\x01b"])) == 1  # read as a token of its own
 

@@ -28,7 +28,7 @@ def _write_tsv(scores: Iterable[Valued]) -> None:
     writer = csv.writer(row, delimiter="\t", lineterminator="\n")
     for i, (score, value) in enumerate(scores):
         if not i:  # written with the first score, so that bad input leaves no output
-            writer.writerow(["score", "tokens", "text"])
+            writer.writerow(["score", "n_tokens", "text"])
         writer.writerow([repr(value), score.n, score.text])
         emit(row.getvalue())
         row.seek(0)
@@ -40,8 +40,8 @@ def _write_jsonl(scores: Iterable[Valued]) -> None:
         row = {
             "text": score.text,
             "score": value,
-            "tokens": score.n,
-            "token_logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
+            "n_tokens": score.n,
+            "logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
         }
         emit(json.dumps(row, ensure_ascii=False) + "\n")
 

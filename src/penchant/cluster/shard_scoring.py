@@ -86,7 +86,7 @@ REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
     """Score the texts of a shard in order, and write the tables into `folder`.
 
-    The columns of scores are record (the number of the line or row), text, score, tokens and token_logprobs; those of
+    The columns of scores are record (the number of the line or row), text, score, n_tokens and logprobs; those of
     rejects are record, reason and text. Raises DataError for a file that cannot be read and, unless `shard.reject`, for
     the first text that cannot be scored.
     """

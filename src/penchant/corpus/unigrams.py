@@ -65,12 +65,12 @@ class Counted:
         }
 
     def table(self, tokenizer: Tokenizer) -> pl.DataFrame:
-        """Return the tokens that occur, the most frequent first: token (id), piece, count."""
+        """Return the tokens that occur, the most frequent first: token_id, token, count."""
         ids = np.flatnonzero(self.unigrams.counts)
         frame = pl.DataFrame(
-            {"token": ids, "piece": tokenizer.strings(ids.tolist()), "count": self.unigrams.counts[ids]}
+            {"token_id": ids, "token": tokenizer.strings(ids.tolist()), "count": self.unigrams.counts[ids]}
         )
-        return frame.sort("count", "token", descending=[True, False])
+        return frame.sort("count", "token_id", descending=[True, False])
 
     def notes(self) -> Iterator[str]:
         """Yield notes for the user: the counts, and what was left out."""

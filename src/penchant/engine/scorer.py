@@ -106,23 +106,23 @@ def score(
 
 @asked
 def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
-    """Return the k most probable fillers of each `[MASK]` in a text, as a table: gap, rank, word, logprob, prob, piece.
+    """Return a table of the k most probable fillers of each `[MASK]` in a text.
 
-    `piece` marks a filler that is not a word, such as "##eth", which continues the word before it (see `Filler`).
-    Probabilities are over the whole vocabulary of the model.
+    The columns are gap, rank, word, logprob, prob and is_piece, which marks a filler that is not a word, such as
+    "##eth", which continues the word before it (see `Filler`). Probabilities are over the whole vocabulary of the
+    model.
     """
     import polars as pl
 
     model = language_model(model)
     refuse_file(text, "fill(), text")
-    scorer = Scorer(model, cache=cache)
-    rows = [
-        (gap, rank, filler.word, filler.logprob, float(np.exp(filler.logprob)), filler.piece)
-        for gap, best in enumerate(next(scorer.fill([(text, shortened(text))], k)), start=1)
-        for rank, filler in enumerate(best, start=1)
-    ]
-    scorer.close()
-    return pl.DataFrame(rows, ["gap", "rank", "word", "logprob", "prob", "piece"], orient="row")
+    with _scorer(model, cache, None, 1) as scorer:
+        rows = [
+            (gap, rank, filler.word, filler.logprob, float(np.exp(filler.logprob)), filler.piece)
+            for gap, best in enumerate(next(scorer.fill([(text, shortened(text))], k)), start=1)
+            for rank, filler in enumerate(best, start=1)
+        ]
+    return pl.DataFrame(rows, ["gap", "rank", "word", "logprob", "prob", "is_piece"], orient="row")
 
 
 @asked
@@ -140,9 +140,9 @@ def surprisal(
 ) -> pl.DataFrame:
     """Return a table of the surprisal of every word.
 
-    The columns are text (numbered from 1, or named by `ids`: strings or whole numbers), sentence (the lines of a text,
-    from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives none), pieces
-    (its number of tokens), entropy of the model's prediction for the first of these tokens, offset (the first character
+    The columns are id (the number of the text, from 1, or its own in `ids`: strings or whole numbers), sentence (the lines of a text,
+    from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives none), n_tokens,
+    entropy of the model's prediction for the first of these tokens, offset (the first character
     in the text, from 0), model, method and unit.
 
     Words are separated by white space and include the punctuation that touches them; or `words` lists the words of each

@@ -150,8 +150,8 @@ def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
     schema: Any = {
         "text": pl.String,
         "score": pl.Float64,
-        "tokens": pl.Int64,
-        "token_logprobs": pl.List(pl.Float64),
+        "n_tokens": pl.Int64,
+        "logprobs": pl.List(pl.Float64),
     }
     stream = iter(scores)
     blocks = [pl.DataFrame(schema=schema)]
@@ -160,8 +160,8 @@ def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
         rows = {
             "text": [s.text for s, _ in part],
             "score": [value for _, value in part],
-            "tokens": [s.n for s, _ in part],
-            "token_logprobs": values,
+            "n_tokens": [s.n for s, _ in part],
+            "logprobs": values,
         }
         blocks.append(pl.DataFrame(rows, schema=schema))
     return pl.concat(blocks)

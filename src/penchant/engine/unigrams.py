@@ -68,7 +68,7 @@ def is_unigrams(file: Path) -> bool:
 
 
 def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Read a table of unigrams (token id, piece, count) for the tokenizer of a `model`.
+    """Read a table of unigrams (token_id, token, count) for the tokenizer of a `model`.
 
     Raises DataError naming file, line and field, also for a table of another tokenizer.
     """
@@ -78,17 +78,17 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
     if record is not None and record.get("tokenizer") != tokenizer.pieces_digest:
         raise _of_another(f"was counted with the tokenizer of {record.get('model')}, not with that of", model, file)
     rows = read_rows(file)
-    lacking(["token", "piece", "count"], list(dict.fromkeys(name for row in rows for name in row.values)), file)
+    lacking(["token_id", "token", "count"], list(dict.fromkeys(name for row in rows for name in row.values)), file)
     unigrams = blank(tokenizer)
     counts, taken = unigrams.counts, np.zeros(len(unigrams.counts), dtype=bool)
-    tokens = [_whole(row, "token", file) for row in rows]
+    tokens = [_whole(row, "token_id", file) for row in rows]
     special = frozenset(tokenizer.hf.all_special_ids)
     known = [token if token < len(counts) else 0 for token in tokens]
     for row, token, piece in zip(rows, tokens, tokenizer.strings(known), strict=True):
         if token >= len(counts):
             raise _of_another(f"there is no token {token} in the vocabulary of", model, file, row.line)
-        if row.values["piece"] != piece:
-            message = f"token {token} is {row.values['piece']!r} here and {piece!r} in the vocabulary of"
+        if row.values["token"] != piece:
+            message = f"token {token} is {row.values['token']!r} here and {piece!r} in the vocabulary of"
             raise _of_another(message, model, file, row.line)
         if taken[token] or token in special:
             reason = "appears twice" if taken[token] else "is a special token, which is never scored"

@@ -325,12 +325,12 @@ def words_frame(
             surprisal, entropy = (None if v != v else v / unit for v in (word.surprisal, word.entropy))
             rows.append((name, sentence, index, word.word, surprisal, word.pieces, entropy, word.start))
     columns: dict[str, Any] = {
-        "text": None,
+        "id": None,
         "sentence": pl.Int64,
         "index": pl.Int64,
         "word": pl.String,
         "surprisal": pl.Float64,
-        "pieces": pl.Int64,
+        "n_tokens": pl.Int64,
         "entropy": pl.Float64,
         "offset": pl.Int64,
     }

@@ -134,7 +134,7 @@ def _items(probe: type[RowProbe[Any]]) -> Items:
         columns=(*(ItemColumn(name) for name in fields), ItemColumn("id", "hidden")),
         each=tuple(ModelColumn(_slug(each), partial(_series, each), signed=not each.share) for each in of.values()),
         tokens=tuple(
-            Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
+            Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
         ),
     )
 

@@ -62,7 +62,7 @@ def test_the_numbers(name: str, zoo: Zoo, unigrams: Callable[[str], str]) -> Non
     for row in rows:
         means.setdefault(str(row["sentence"]), []).append(float(str(row["rating"])))
     assert dict(items.select("sentence", "rating").iter_rows()) == {s: sum(r) / 2 for s, r in means.items()}
-    p, u, n, y = (items[c].to_numpy().astype(float) for c in ("score", "unigrams", "tokens", "rating"))
+    p, u, n, y = (items[c].to_numpy().astype(float) for c in ("score", "unigrams", "n_tokens", "rating"))
     whole = pc.score(zoo(name), items["sentence"].to_list())
     assert p == pytest.approx(whole["score"].to_numpy(), abs=1e-4)
     made = {"none": p, "mean": p / n, "slor": (p - u) / n}

@@ -159,7 +159,7 @@ def test_sentences_equal_plain_transformers(zoo: Zoo, measured: pc.Result) -> No
         tokenizer = loaded(zoo("bert"))[1]
         own, ids = pieces(zoo("bert"), text, target), tokenizer(text)["input_ids"]
         tokens = tokenizer.convert_ids_to_tokens([ids[i] for i in own])
-        assert (item["pieces"], item["tokens"]) == (tokens, len(tokens))
+        assert (item["tokens"], item["n_tokens"]) == (tokens, len(tokens))
         assert sum(item["logprobs_fill"]) == pytest.approx(fill, abs=1e-4)
         assert sum(item["logprobs_prior"]) == pytest.approx(prior, abs=1e-4)
         assert item["reaches"] == (tokens[-1] == "##ers")  # garden-ers: the last piece has the suffix in it
@@ -169,7 +169,7 @@ def test_sentences_equal_plain_transformers(zoo: Zoo, measured: pc.Result) -> No
     sides = {(i["category"], i["target_side"], i["attribute_side"], i["target"], i["attribute"]) for i in items}
     assert {("plain", "X", "A", "doctor", "good"), ("turned", "B", "Y", "nurse", "terrible")} <= sides
     assert {item["paired"] for item in items if item["category"] != "paired"} == {False}
-    assert {item["tokens"] for item in items} >= {1, 2}
+    assert {item["n_tokens"] for item in items} >= {1, 2}
     # Nothing is rounded before it is stored.
     assert all(any(abs(item[s] - round(item[s], 4)) > 2e-5 for item in items) for s in ("fill", "prior", "corrected"))
 
@@ -431,7 +431,7 @@ def test_cautions_on_tokens(measured: pc.Result) -> None:
         f"in {n} of {len(measured.items)} sentences a token holds a part of the target and of its suffix"
     )
     assert measured.cautions[1].startswith("the two sets of targets have unequal numbers of tokens on average")
-    x, y = (fmean(measured.items.filter(category="plain", target_side=side)["tokens"]) for side in "XY")
+    x, y = (fmean(measured.items.filter(category="plain", target_side=side)["n_tokens"]) for side in "XY")
     assert f"plain {x:.2f} and {y:.2f}" in measured.cautions[1]
 
 

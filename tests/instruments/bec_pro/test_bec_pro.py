@@ -141,7 +141,7 @@ def test_items_hold_the_reference_scores(zoo: Zoo, tmp_path: Path, name: str) ->
         seen, hidden = reference(zoo(name), read.sentence, masked, [read.at])
         assert (row["seen"], row["hidden"]) == pytest.approx((seen, hidden), abs=2e-4)
         assert row["association"] == pytest.approx(seen - hidden, abs=4e-4)
-        assert row["tokens"] == len(row["pieces"]) == len(row["logprobs_hidden"])
+        assert row["n_tokens"] == len(row["tokens"]) == len(row["logprobs_hidden"])
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
@@ -188,9 +188,9 @@ def planted(values: Mapping[tuple[str, str, str, str, str], float]) -> pl.DataFr
             "seen": [value - 9.0 for value in values.values()],
             "hidden": [-9.0] * len(values),
             "association": list(values.values()),
-            "tokens": [1] * len(values),
+            "n_tokens": [1] * len(values),
             "reaches": [False] * len(values),
-            "pieces": [["x"]] * len(values),
+            "tokens": [["x"]] * len(values),
             "logprobs_seen": [[-1.0]] * len(values),
             "logprobs_hidden": [[-1.0]] * len(values),
         }

@@ -127,7 +127,7 @@ def planted(fills: Sequence[tuple[Sequence[str], Sequence[str]]], persons: int =
                         "side": side,
                         "sentence": f"{side} {person} t{number}",
                         "fills": [word, "dog", "other"],
-                        "pieces": [False, False, False],
+                        "is_piece": [False, False, False],
                         "logprobs": [-1.0, -2.0, -3.0],
                     }
                 )

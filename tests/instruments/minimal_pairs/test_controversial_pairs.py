@@ -84,7 +84,7 @@ def test_from_a_grammar_to_a_rating_page(penchant: Program, zoo: Zoo, tmp_path: 
         assert of_causal == pytest.approx(good - bad, abs=1e-3)
         good, bad = (sum(brute.pll(*masked, row[key])) for key in ("sentence_good", "sentence_bad"))
         assert of_masked == pytest.approx(good - bad, abs=1e-3)
-        assert of_causal * of_masked < 0 and row["tokens_good"] == row["tokens_bad"]
+        assert of_causal * of_masked < 0 and row["n_tokens_good"] == row["n_tokens_bad"]
     assert penchant("rate", "c.jsonl", "-o", "said.sqlite", "--raters", "ann", "--html", "pages")[0] == 0
     assert rows[0]["sentence_good"] in (tmp_path / "pages" / "ann.html").read_text("utf-8")
     again = penchant("pairs", "controversial", "en", *models, *options[:-2])

@@ -91,7 +91,7 @@ def test_generated_pairs_are_equal_under_every_tokenizer(
         for model in models:
             assert tokens(model, good) == tokens(model, bad)
         assert Counter(good.split()) - Counter(bad.split()) == Counter({good.split()[2]: 1})
-    assert row["tokens_good"] == {model.name: tokens(model, good) for model in models}
+    assert row["n_tokens_good"] == {model.name: tokens(model, good) for model in models}
     items = read_pairs(out).items  # and the file is one that others read
     assert {item.labels["paradigm"] for item in items} == {"passing"}
     table = said.splitlines()

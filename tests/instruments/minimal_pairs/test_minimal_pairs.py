@@ -60,7 +60,7 @@ def test_items_hold_the_reference_scores_of_both_sentences(zoo: Zoo, table: Path
             expected = reference(model, tokenizer, row[side])
             np.testing.assert_allclose(row[f"logprobs_{side}"], expected, atol=1e-4)
             assert row[f"score_{side}"] == pytest.approx(sum(expected), abs=1e-3)
-            assert row[f"tokens_{side}"] == len(expected) == len(row[f"pieces_{side}"])
+            assert row[f"n_tokens_{side}"] == len(expected) == len(row[f"tokens_{side}"])
 
 
 def test_normalisations_are_the_published_formulas() -> None:
@@ -261,7 +261,7 @@ def test_shared_token_method_and_its_limits(zoo: Zoo, table: Path) -> None:
         good, bad = brute.pll_shared(model, tokenizer, row["good"], row["bad"])
         assert row["score_good"] == pytest.approx(sum(good), abs=1e-3)
         assert row["score_bad"] == pytest.approx(sum(bad), abs=1e-3)
-        assert row["tokens_good"] == len(tokenizer(row["good"], add_special_tokens=False).input_ids)
+        assert row["n_tokens_good"] == len(tokenizer(row["good"], add_special_tokens=False).input_ids)
     with pytest.raises(MethodError, match="does not apply"):
         pc.MinimalPairs(data=str(table), method="pll-shared", normalise=["mean"]).run(lm)
     with pytest.raises(MethodError, match="for masked models"):

@@ -67,7 +67,7 @@ def test_scores_of_masked_models(name: str, data: Path, zoo: Zoo) -> None:
             for role, fill in zip(NAMES, fills, strict=True):
                 expected = reference(model, tokenizer, context.replace("BLANK", fill))
                 assert row[f"score_{role}"] == pytest.approx(math.fsum(expected), abs=2e-4)
-                assert (row[f"tokens_{role}"], row[f"fill_{role}"]) == (len(expected), fill)
+                assert (row[f"n_tokens_{role}"], row[f"fill_{role}"]) == (len(expected), fill)
         for row, (_, _, context, last) in zip(items.filter(part="inter").iter_rows(named=True), INTER, strict=True):
             for role, sentence in zip(NAMES, last, strict=True):
                 text = f"{context} {sentence}"
@@ -75,7 +75,7 @@ def test_scores_of_masked_models(name: str, data: Path, zoo: Zoo) -> None:
                 every = zip(brute.encode(tokenizer, text).scored, reference(model, tokenizer, text), strict=True)
                 expected = [value for position, value in every if position in inside]
                 assert row[f"score_{role}"] == pytest.approx(math.fsum(expected), abs=2e-4)
-                assert row[f"tokens_{role}"] == len(expected)
+                assert row[f"n_tokens_{role}"] == len(expected)
 
 
 @pytest.mark.parametrize("method", ["stereoset", "stereoset-one-mask"])
@@ -89,7 +89,7 @@ def test_the_authors_scores_of_masked_models(name: str, method: str, data: Path,
             text, span = context.replace("BLANK", fill), (start, start + len(fill))
             expected = masked_pieces(model, tokenizer, text, span, method == "stereoset-one-mask")
             assert row[f"score_{role}"] == pytest.approx(np.mean(expected), abs=1e-6)
-            assert row[f"tokens_{role}"] == len(expected)
+            assert row[f"n_tokens_{role}"] == len(expected)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
@@ -149,10 +149,12 @@ def scored(rows: Iterable[tuple[str, str, str, tuple[float, float, float], tuple
         columns[name] = [f"The dog is {name}."] * len(listed)
         columns[f"fill_{name}"] = [name] * len(listed)
         columns[f"score_{name}"] = [row[3][number] for row in listed]
-        columns[f"tokens_{name}"] = [row[4][number] for row in listed]
-        columns[f"pieces_{name}"] = [["x"]] * len(listed)
+        columns[f"n_tokens_{name}"] = [row[4][number] for row in listed]
+        columns[f"tokens_{name}"] = [["x"]] * len(listed)
         columns[f"logprobs_{name}"] = [[-1.0]] * len(listed)
-    return pl.DataFrame(columns).with_columns((pl.col("tokens_stereotype") - pl.col("tokens_anti")).alias("difference"))
+    return pl.DataFrame(columns).with_columns(
+        (pl.col("n_tokens_stereotype") - pl.col("n_tokens_anti")).alias("difference")
+    )
 
 
 EVEN = (4, 4, 4)

@@ -42,7 +42,7 @@ def items(lean: Array) -> pl.DataFrame:
             "disagree": x,
             "agree": x + 0.6 * residuals,
         }
-        constant = {"variant": "main", "group": group, "tokens_agree": 2, "tokens_disagree": 2, "reversed": False}
+        constant = {"variant": "main", "group": group, "n_tokens_agree": 2, "n_tokens_disagree": 2, "reversed": False}
         table = pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items())
         sentences = {f"sentence_{stance}": pl.format("{} {}s: {}", "group", pl.lit(stance), "id") for stance in STANCES}
         parts.append(table.with_columns(text=pl.col("id"), **sentences))

@@ -48,7 +48,7 @@ def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
         "disagree": x,
         "agree": 0.9 * x + 0.6 * residuals,
     }
-    constant = {"variant": variant, "group": group, "value": "v", "tokens_agree": 2, "tokens_disagree": 2}
+    constant = {"variant": variant, "group": group, "value": "v", "n_tokens_agree": 2, "n_tokens_disagree": 2}
     table = pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items())
     sentences = {f"sentence_{stance}": pl.format("{} {}s: {}", "group", pl.lit(stance), "id") for stance in STANCES}
     return table.with_columns(text=pl.col("id"), **sentences)

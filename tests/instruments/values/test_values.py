@@ -190,7 +190,7 @@ def test_the_model_reads_the_template_with_the_clause_put_in(zoo: Zoo, tmp_path:
     ]
     assert found["sentence_disagree"][0] == f'{who} ne s tím, že malý kůň "vidí" Hello světe.'
     model, tokenizer = brute.load(zoo(name))
-    for text, score, n in found.select("sentence_agree", "agree", "tokens_agree").iter_rows():
+    for text, score, n in found.select("sentence_agree", "agree", "n_tokens_agree").iter_rows():
         span = (text.index("souhlasí"), text.index("souhlasí") + 8)
         assert score == pytest.approx(brute.span_logprob(model, tokenizer, text, span), abs=1e-4)
         assert n == len(brute.span_positions(tokenizer, text, span))
@@ -431,7 +431,7 @@ def made(seed: int = 0, n: int = 40, spread: float = 2.0, mirrored: float = -1.0
             "agree": a * x + 0.6 * np.concatenate(residuals),
             "disagree": x,
         }
-        constant = {"variant": "main", "group": group, "tokens_agree": 2, "tokens_disagree": 2}
+        constant = {"variant": "main", "group": group, "n_tokens_agree": 2, "n_tokens_disagree": 2}
         parts.append(pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items()))
     return pl.concat(parts)
 

@@ -175,7 +175,7 @@ def test_items_hold_the_reference_scores_of_both_sentences(zoo: Zoo, tmp_path: P
             expected = [v for v in reference(model, tokenizer, text) if not math.isnan(v)]
             assert row[side] == text
             assert row[f"score_{side}"] == pytest.approx(math.fsum(expected), abs=2e-4)
-            assert row[f"tokens_{side}"] == len(row[f"pieces_{side}"])
+            assert row[f"n_tokens_{side}"] == len(row[f"tokens_{side}"])
     credit = [float(np.sign(row["score_pro"] - row["score_anti"]) + 1) / 2 for row in found.items.to_dicts()]
     assert value(found.summary, PREFERS_PRO)["value"] == np.mean(credit)
     assert found.signature["method"] == ("lp" if causal else "pll")
@@ -208,10 +208,10 @@ def planted(rows: list[tuple[str, str, str, float, float]], tokens: int = 10) ->
             "pronouns": ["he/she"] * len(rows),
             "listed": [""] * len(rows),
             **{side: [f"{side} {i}" for i in number] for side in ("pro", "anti")},
-            **{f"tokens_{side}": [tokens] * len(rows) for side in ("pro", "anti")},
+            **{f"n_tokens_{side}": [tokens] * len(rows) for side in ("pro", "anti")},
             "score_pro": [pair[0] for pair in male],
             "score_anti": [pair[1] for pair in male],
-            **{f"pieces_{side}": [["x"]] * len(rows) for side in ("pro", "anti")},
+            **{f"tokens_{side}": [["x"]] * len(rows) for side in ("pro", "anti")},
             **{f"logprobs_{side}": [[-1.0]] * len(rows) for side in ("pro", "anti")},
         }
     )

@@ -209,11 +209,11 @@ def planted(gaps: Mapping[str, tuple[float, float, float, float]], women: Mappin
             "pronouns": ["he/she"] * len(rows),
             "women_bls": pl.Series([women[row[0]] for row in rows], dtype=pl.Float64),
             **{role: [f"{role}, {o}, of the {r}, told {who[k]}." for o, k, r, _ in rows] for role in ROLES},
-            **{f"tokens_{role}": [9] * len(rows) for role in ROLES},
+            **{f"n_tokens_{role}": [9] * len(rows) for role in ROLES},
             "score_female": [row[3] - 20 for row in rows],
             "score_male": [-20.0] * len(rows),
             "score_neutral": [-19.5] * len(rows),
-            **{f"pieces_{role}": [["x"]] * len(rows) for role in ROLES},
+            **{f"tokens_{role}": [["x"]] * len(rows) for role in ROLES},
             **{f"logprobs_{role}": [[-1.0]] * len(rows) for role in ROLES},
         }
     )

@@ -38,7 +38,7 @@ FEW_RATERS = 3
 
 def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
     """Return the sentences with their scores of MORCELA out of fold."""
-    score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
+    score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "n_tokens", "rating"))
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
 
@@ -49,7 +49,7 @@ def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) ->
         return made.scores, made.reason
     unigrams = items["unigrams"].to_numpy() if how in FREQUENCY else None
     neutral = items["neutral"].to_numpy() if how in PREFIXED else None
-    score, tokens = items["score"].to_numpy(), items["tokens"].to_numpy()
+    score, tokens = items["score"].to_numpy(), items["n_tokens"].to_numpy()
     return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), None
 
 
@@ -67,7 +67,7 @@ def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
 
 def fitted(items: pl.DataFrame) -> Fit:
     """Fit β and γ to all sentences."""
-    return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "tokens", "rating")))
+    return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "n_tokens", "rating")))
 
 
 def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterator[Estimate]:
@@ -107,12 +107,12 @@ def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterat
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
     """Yield cautions about tokens that were never counted, raters, and parameters that mean little."""
     if "unseen" in items.columns and (unseen := int(items["unseen"].sum())):
-        yield _WORDS.get("unseen", n=unseen, of=int(items["tokens"].sum()))
+        yield _WORDS.get("unseen", n=unseen, of=int(items["n_tokens"].sum()))
     each = items["ratings"].list.len()
     if (few := int((each < FEW_RATERS).sum())) and each.max() != 1:
         yield _WORDS.get("few-ratings", n=few, of=len(items), least=FEW_RATERS)
     if any(estimate.measure == BETA for estimate in estimates) and not (whole := fitted(items)).reason:
         if whole.coefficients[1] <= 0:
             yield _WORDS.get("no-meaning")
-        if (lengths := items["tokens"].n_unique()) < 3:
+        if (lengths := items["n_tokens"].n_unique()) < 3:
             yield _WORDS.get("few-lengths", n=lengths)

@@ -144,9 +144,9 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
             "rating": pl.Series([_mean(each) for each in kept], dtype=pl.Float64),
             "raters": pl.Series([[rater for rater, _ in each.ratings] for each in kept], dtype=pl.List(pl.Int32)),
             "ratings": pl.Series([[value for _, value in each.ratings] for each in kept], dtype=pl.List(pl.Float64)),
-            "tokens": pl.Series([score.n for score in scores], dtype=pl.Int32),
+            "n_tokens": pl.Series([score.n for score in scores], dtype=pl.Int32),
             "score": pl.Series([score.score for score in scores], dtype=pl.Float64),
-            "pieces": pl.Series([list(score.tokens) for score in scores], dtype=pl.List(pl.String)),
+            "tokens": pl.Series([list(score.tokens) for score in scores], dtype=pl.List(pl.String)),
             "logprobs": pl.Series(
                 [[None if v != v else v for v in score.token_logprobs.tolist()] for score in scores],
                 dtype=pl.List(pl.Float32),

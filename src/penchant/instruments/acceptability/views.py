@@ -172,7 +172,7 @@ VIEWS = Views(
             *(ItemColumn("rating", "number", digits=2), ItemColumn("judged", "number")),
         ),
         each=(ModelColumn("last", _last, signed=True),),
-        tokens=(Tokens("sentence", "pieces", "sentence", "logprobs", _said),),
+        tokens=(Tokens("sentence", "tokens", "sentence", "logprobs", _said),),
         remark=_remarks,
         rows=_judged,
     ),

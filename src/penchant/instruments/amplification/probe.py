@@ -42,7 +42,7 @@ _SCHEMA: dict[str, Any] = {
     "control": pl.Boolean,
     "sentence": pl.String,
     **dict.fromkeys(("fill", "prior", "corrected"), pl.Float64),
-    "tokens": pl.Int64,
+    "n_tokens": pl.Int64,
     "reaches": pl.Boolean,
     **dict.fromkeys(("count_a", "count_b", "words_a", "words_b", "sentences_a", "sentences_b", "both"), pl.Int64),
 }
@@ -196,7 +196,7 @@ def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Sc
     scores = scorer.masked(places)
     for row, fill, prior in zip(rows, scores, scores, strict=True):
         row |= {"fill": fill.score, "prior": prior.score, "corrected": fill.score - prior.score}
-        row |= {"tokens": fill.n, "reaches": fill.reaches}
+        row |= {"n_tokens": fill.n, "reaches": fill.reaches}
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 

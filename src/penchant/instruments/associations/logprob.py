@@ -33,9 +33,9 @@ _SCHEMA: dict[str, Any] = {
     "sentence": pl.String,
     "leaks": pl.Boolean,
     **dict.fromkeys(SCORES, pl.Float64),
-    "tokens": pl.Int64,
+    "n_tokens": pl.Int64,
     "reaches": pl.Boolean,
-    "pieces": pl.List(pl.String),
+    "tokens": pl.List(pl.String),
     **dict.fromkeys(("logprobs_fill", "logprobs_prior"), pl.List(pl.Float32)),
 }
 
@@ -97,9 +97,9 @@ def _scored_sentences(
             "fill": fill.score,
             "prior": prior.score,
             "corrected": fill.score - prior.score,
-            "tokens": fill.n,
+            "n_tokens": fill.n,
             "reaches": fill.reaches,
-            "pieces": list(fill.tokens),
+            "tokens": list(fill.tokens),
             "logprobs_fill": _listed(fill),
             "logprobs_prior": _listed(prior),
         }

@@ -196,9 +196,9 @@ def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
         yield CAUTIONS.get("reaching", n=reaching, of=len(items))
     lengths = (
         items.group_by("category", "target_side", maintain_order=True)
-        .agg(pl.col("tokens").mean())
+        .agg(pl.col("n_tokens").mean())
         .group_by("category", maintain_order=True)
-        .agg("target_side", "tokens")
+        .agg("target_side", "n_tokens")
     )
     uneven = [
         f"{category} {tokens[0]:.2f} and {tokens[1]:.2f}"

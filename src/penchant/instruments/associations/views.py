@@ -197,8 +197,8 @@ SENTENCES = Items(
     ),
     each=tuple(ModelColumn(score, digits=2, signed=score == "corrected") for score in SCORES),
     tokens=(
-        Tokens("fill", "pieces", "target", "logprobs_fill", _repeated("logprob-bias", "items", "said", "fill")),
-        Tokens("prior", "pieces", "target", "logprobs_prior", _repeated("logprob-bias", "items", "said", "prior")),
+        Tokens("fill", "tokens", "target", "logprobs_fill", _repeated("logprob-bias", "items", "said", "fill")),
+        Tokens("prior", "tokens", "target", "logprobs_prior", _repeated("logprob-bias", "items", "said", "prior")),
     ),
     rows=_with_scores,
 )

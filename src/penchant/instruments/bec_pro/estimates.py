@@ -195,7 +195,7 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
 
 def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
     """Yield cautions about persons of unequal length and tokens that reach beyond the person."""
-    tokens = [float(items.filter(gender=gender)["tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
+    tokens = [float(items.filter(gender=gender)["n_tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
         yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)
     reaching = int(items["reaches"].sum())

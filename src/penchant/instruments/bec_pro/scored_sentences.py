@@ -17,9 +17,9 @@ LABELS = ("id", "template", "person", "gender", "profession", "group", "sentence
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys((*LABELS, "masked"), pl.String),
     **dict.fromkeys(("seen", "hidden", "association"), pl.Float64),
-    "tokens": pl.Int64,
+    "n_tokens": pl.Int64,
     "reaches": pl.Boolean,
-    "pieces": pl.List(pl.String),
+    "tokens": pl.List(pl.String),
     **dict.fromkeys(("logprobs_seen", "logprobs_hidden"), pl.List(pl.Float32)),
 }
 
@@ -51,9 +51,9 @@ def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pi
                 "seen": seen.score,
                 "hidden": hidden.score,
                 "association": seen.score - hidden.score,
-                "tokens": seen.n,
+                "n_tokens": seen.n,
                 "reaches": seen.reaches,
-                "pieces": list(seen.tokens),
+                "tokens": list(seen.tokens),
                 "logprobs_seen": seen.token_logprobs.tolist(),
                 "logprobs_hidden": hidden.token_logprobs.tolist(),
             }

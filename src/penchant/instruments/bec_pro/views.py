@@ -69,7 +69,7 @@ VIEWS = Views(
             *(ModelColumn("association", signed=True), ModelColumn("seen", digits=2), ModelColumn("hidden", digits=2)),
         ),
         tokens=tuple(
-            Tokens(name, "pieces", "person", f"logprobs_{name}", fixed(name, 3)) for name in ("seen", "hidden")
+            Tokens(name, "tokens", "person", f"logprobs_{name}", fixed(name, 3)) for name in ("seen", "hidden")
         ),
         remark=_without_profession,
     ),

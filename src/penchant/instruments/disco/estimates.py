@@ -204,7 +204,7 @@ def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
 
 def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
     """Yield cautions about fills that are not words, and χ² tests that disagree with the exact ones."""
-    broken, all_fills = int(items["pieces"].list.sum().sum()), int(items["fills"].list.len().sum())
+    broken, all_fills = int(items["is_piece"].list.sum().sum()), int(items["fills"].list.len().sum())
     if broken:
         yield Note("disco.no-words", n=broken, of=all_fills)
     p = {(row.by["template"], row.by["fill"], row.measure): row for row in estimates if row.measure in (CHI2, SHARES)}

@@ -106,7 +106,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
                 "side": read.groups.index(person.group),
                 "sentence": text,
                 "fills": [fill.word for fill in gap],
-                "pieces": [fill.piece for fill in gap],
+                "is_piece": [fill.piece for fill in gap],
                 "logprobs": [fill.logprob for fill in gap],
             }
             for (template, person), (text, _), (gap,) in zip(

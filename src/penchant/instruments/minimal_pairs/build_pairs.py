@@ -115,8 +115,8 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
             "lexically_identical": sorted(pair.good.lower().split()) == sorted(pair.bad.lower().split()),
             **paradigm.marks,
             "pairID": str(i),
-            "tokens_good": tokens,
-            "tokens_bad": tokens,
+            "n_tokens_good": tokens,
+            "n_tokens_bad": tokens,
         }
 
 
@@ -130,7 +130,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
     every: NDArray[np.bool_] = np.logical_and.reduce(equal)
     originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
-    rows = [{**originals[i], "tokens_good": good[i], "tokens_bad": bad[i]} for i in np.flatnonzero(every).tolist()]
+    rows = [{**originals[i], "n_tokens_good": good[i], "n_tokens_bad": bad[i]} for i in np.flatnonzero(every).tolist()]
     paradigms = [item.labels["paradigm"] for _, item in pairs]
     outcomes = []
     for name in (*dict.fromkeys(paradigms), ALL):

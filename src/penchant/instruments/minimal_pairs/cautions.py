@@ -61,7 +61,7 @@ def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
 def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
     """Yield a caution about tokens that the unigram counts lack."""
     unseen, tokens = (
-        sum(int(items[f"{name}_{role}"].sum()) for role in ("good", "bad")) for name in (UNSEEN, "tokens")
+        sum(int(items[f"{name}_{role}"].sum()) for role in ("good", "bad")) for name in (UNSEEN, "n_tokens")
     )
     if unseen:
         yield _WORDS.get("unseen", n=unseen, of=tokens)

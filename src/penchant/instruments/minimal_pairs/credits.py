@@ -39,7 +39,7 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
     sides = []
     for role in ("good", "bad"):
         score = items[f"score_{role}"].to_numpy()
-        n = items[f"tokens_{role}"].to_numpy()
+        n = items[f"n_tokens_{role}"].to_numpy()
         unigrams = items[f"{UNIGRAMS}_{role}"].to_numpy() if how in FREQUENCY else None
         neutral = items[f"{NEUTRAL}_{role}"].to_numpy() if how in PREFIXED else None
         sides.append(normalise(score, n, how, unigrams=unigrams, neutral=neutral))

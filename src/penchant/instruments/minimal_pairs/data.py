@@ -147,7 +147,7 @@ def is_fair_set(path: Path) -> bool:
         row = json.loads(head(path, 1 << 20).partition(b"\n")[0])
     except (ValueError, RecursionError):
         return False
-    return isinstance(row, dict) and {"tokens_good", "tokens_bad"} <= row.keys()
+    return isinstance(row, dict) and {"n_tokens_good", "n_tokens_bad"} <= row.keys()
 
 
 def tables_in(path: Path) -> list[Path]:

@@ -175,6 +175,6 @@ def _repaired_row(
             raise DataError("sentences split into parts cannot be repaired", where=str(texts[role]))
         row[columns[0]] = text
     lengths = counters.lengths([good, bad])
-    row["tokens_good"] = {label: counts[0] for label, counts in lengths.items()}
-    row["tokens_bad"] = {label: counts[1] for label, counts in lengths.items()}
+    row["n_tokens_good"] = {label: counts[0] for label, counts in lengths.items()}
+    row["n_tokens_bad"] = {label: counts[1] for label, counts in lengths.items()}
     return {**row, "repaired": repaired}

@@ -72,7 +72,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
         columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
     for side, role in enumerate(ROLES):
         columns |= score_columns(role, [pair[side] for pair in scores])
-    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))
+    return pl.DataFrame(columns).with_columns((pl.col("n_tokens_good") - pl.col("n_tokens_bad")).alias("difference"))
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:

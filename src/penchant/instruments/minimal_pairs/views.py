@@ -350,10 +350,10 @@ def _signed(value: float) -> str:
 
 def _tokens(role: str) -> Tokens:
     def said(items: pl.DataFrame) -> list[str]:
-        rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
+        rows = items.select(f"score_{role}", f"n_tokens_{role}").iter_rows()
         return [_WORDS.get("score", score=_signed(score), n=n) for score, n in rows]
 
-    return Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", said)
+    return Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", said)
 
 
 ITEMS = Items(

@@ -63,7 +63,7 @@ class Credits:
 def margins(items: pl.DataFrame, how: str) -> tuple[Array, Array, Array]:
     """Return s − a, s − u and a − u of every cluster under a normalisation."""
     s, a, u = (
-        normalise(items[f"score_{name}"].to_numpy(), items[f"tokens_{name}"].to_numpy(), how)
+        normalise(items[f"score_{name}"].to_numpy(), items[f"n_tokens_{name}"].to_numpy(), how)
         for name in ("stereotype", "anti", "unrelated")
     )
     return s - a, s - u, a - u

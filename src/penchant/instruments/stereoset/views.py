@@ -137,9 +137,9 @@ def _read(result: Result) -> pl.DataFrame:
 
 def _tokens(role: str, name: str) -> Tokens:
     def said(items: pl.DataFrame) -> list[str]:
-        return [counted(n, "tokens") for n in items[f"tokens_{name}"]]
+        return [counted(n, "tokens") for n in items[f"n_tokens_{name}"]]
 
-    return Tokens(role, f"pieces_{name}", f"scored_{name}", f"logprobs_{name}", said)
+    return Tokens(role, f"tokens_{name}", f"scored_{name}", f"logprobs_{name}", said)
 
 
 # Finding -------------------------------------------------------------------------------------------------------------

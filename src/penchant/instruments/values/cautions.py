@@ -66,14 +66,14 @@ def _number(estimate: Estimate) -> str:
 def _unequal(items: pl.DataFrame) -> Iterator[str]:
     """Yield a caution about stances of unequal token length: every additional token makes a stance less probable."""
     lengths = items.group_by(["variant", "group"], maintain_order=True).agg(
-        pl.col("tokens_agree").unique().sort(), pl.col("tokens_disagree").unique().sort()
+        pl.col("n_tokens_agree").unique().sort(), pl.col("n_tokens_disagree").unique().sort()
     )
     shown = [
         f"{variant} {group} {'/'.join(map(str, agree))} and {'/'.join(map(str, disagree))}"
         for variant, group, agree, disagree in lengths.iter_rows()
     ]
     pairs = {tuple(text.rsplit(" ", 3)[1:]) for text in shown}
-    if len(pairs) > 1 or any(a != b for a, b in lengths.select("tokens_agree", "tokens_disagree").iter_rows()):
+    if len(pairs) > 1 or any(a != b for a, b in lengths.select("n_tokens_agree", "n_tokens_disagree").iter_rows()):
         yield CAUTIONS.get("unequal", cells=shown)
 
 

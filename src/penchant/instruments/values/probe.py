@@ -229,8 +229,8 @@ def _items(rows: Iterator[tuple[Template, Statement]], scores: Sequence[Sentence
             row |= {
                 f"sentence_{stance}": score.text,
                 stance: score.score,
-                f"tokens_{stance}": score.n,
-                f"pieces_{stance}": list(score.tokens),
+                f"n_tokens_{stance}": score.n,
+                f"tokens_{stance}": list(score.tokens),
                 f"logprobs_{stance}": [None if v != v else v for v in score.token_logprobs.tolist()],
             }
         records.append(row)

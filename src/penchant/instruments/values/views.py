@@ -243,7 +243,7 @@ def _tokens(stance: str) -> Tokens:
     def said(items: pl.DataFrame) -> list[str]:
         return items[f"sentence_{stance}"].to_list()
 
-    return Tokens(stance, f"pieces_{stance}", f"sentence_{stance}", f"logprobs_{stance}", said)
+    return Tokens(stance, f"tokens_{stance}", f"sentence_{stance}", f"logprobs_{stance}", said)
 
 
 VIEWS = Views(

@@ -194,7 +194,7 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
 
 def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
     """Yield cautions about unequal token lengths, and about a model that prefers one gender nearly everywhere."""
-    unequal = int((items[f"tokens_{PRO}"] != items[f"tokens_{ANTI}"]).sum())
+    unequal = int((items[f"n_tokens_{PRO}"] != items[f"n_tokens_{ANTI}"]).sum())
     if unequal:
         yield Note("wino.unequal-pairs", have=unequal, of=len(items))
     male = int((items["gender"] == GENDERS[0]).sum())

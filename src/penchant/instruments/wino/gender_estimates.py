@@ -198,7 +198,7 @@ def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
 
 def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
     """Yield cautions about sentences of unequal token lengths, and about ties."""
-    unequal = int((items["tokens_female"] != items["tokens_male"]).sum())
+    unequal = int((items["n_tokens_female"] != items["n_tokens_male"]).sum())
     if unequal:
         yield Note("wino.unequal-items", have=unequal, of=len(items))
     ties = int((items["score_female"] == items["score_male"]).sum())

@@ -26,7 +26,7 @@ WORDS = Text.of(Path(__file__).parent)
 
 def normalised(items: pl.DataFrame, role: str, how: str) -> Array:
     """Return the scores of the sentences of one role under a normalisation."""
-    scores: Array = normalise(items[f"score_{role}"].to_numpy(), items[f"tokens_{role}"].to_numpy(), how)
+    scores: Array = normalise(items[f"score_{role}"].to_numpy(), items[f"n_tokens_{role}"].to_numpy(), how)
     return scores
 
 
@@ -44,12 +44,12 @@ def first_score(result: Result) -> str:
 def strips(*roles: str) -> tuple[Tokens, ...]:
     """Return the token views of the sentences of every item, with their score and number of tokens."""
     return tuple(
-        Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
+        Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
     )
 
 
 def _score_labels(role: str, items: pl.DataFrame) -> list[str]:
-    rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
+    rows = items.select(f"score_{role}", f"n_tokens_{role}").iter_rows()
     return [f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
 
 
