@@ -46,8 +46,8 @@ def test_not_a_signature(text: str) -> None:
 
 
 def test_estimate_row_is_flat() -> None:
-    row = Estimate("accuracy", 0.5, 10, by={"paradigm": "p"}).row()
-    assert list(row)[:4] == ["paradigm", "measure", "value", "low"]
+    row = Estimate("accuracy", 0.5, 10, by={"group": "p"}).row()
+    assert list(row)[:4] == ["group", "measure", "value", "low"]
 
 
 def test_errors_are_one_line_with_a_place() -> None:

@@ -153,11 +153,11 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
         assert penchant("run", f"{method}.yaml", "-o", method)[0] == 0
     read = pl.read_csv(
         penchant("compare", "pll", "pll-word-l2r", "--format", "csv")[1].encode(), infer_schema_length=None
-    ).filter(normalise="none", scope="paradigm")
+    ).filter(normalise="none", scope="group")
     items = [pl.read_parquet(next((tmp_path / method).rglob("items.parquet"))) for method in ("pll", "pll-word-l2r")]
-    right = [frame.select("paradigm", right=pl.col("score_good") > pl.col("score_bad")) for frame in items]
+    right = [frame.select("group", right=pl.col("score_good") > pl.col("score_bad")) for frame in items]
     for paradigm, value in read.select("group", "value").iter_rows():
-        shares = [frame.filter(paradigm=paradigm)["right"].mean() for frame in right]
+        shares = [frame.filter(group=paradigm)["right"].mean() for frame in right]
         assert value == pytest.approx(shares[0] - shares[1])  # type: ignore[operator]
     assert not items[0]["score_good"].equals(items[1]["score_good"])
     ((first, second),) = read.select("first", "second").unique().rows()
@@ -297,7 +297,7 @@ class TestRun:
             items = pl.read_parquet(out_dir / unit["directory"] / "items.parquet")
             assert len(items) == len(tiny.PAIRS)
         comparison = pl.read_parquet(out_dir / "minimal-pairs" / "comparison.parquet")
-        assert set(comparison["scope"]) == {"overall", "paradigm", "as they are"}
+        assert set(comparison["scope"]) == {"overall", "group", "these groups"}
         refused(penchant("run", study, "-o", "out"), "--resume")
         assert penchant("run", study, "-o", "out", "--resume")[0] == 0
 

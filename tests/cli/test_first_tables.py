@@ -86,7 +86,7 @@ def test_an_export_has_an_index(penchant: Program, out: Path) -> None:
         assert int(tables[name]["rows"]) == len(table)
         assert [row["column"] for row in index if row["file"] == name and row["column"]] == list(table[0])
     meanings = {row["column"]: row["meaning"] for row in index if row["file"] == "minimal-pairs-summary.csv"}
-    assert meanings["p_holm"].startswith("the p-value adjusted") and "as they are" in meanings["scope"]
+    assert meanings["p_holm"].startswith("the p-value adjusted") and "these groups" in meanings["scope"]
     assert penchant("export", "out", "--to", "csv")[0] == 0, "its own index is no foreign file"
 
 

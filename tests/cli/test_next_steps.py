@@ -147,7 +147,7 @@ def test_fair_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, 
     settings = {"original": "p.tsv", "fair": fair, "columns": columns, "resamples": 100}
     succeeded(penchant("run", write_study(tmp_path / "s.yaml", [zoo("bert")], {"fair-pairs": settings}), "-o", "out"))
     (result,) = read_outcome(tmp_path / "out").results.values()
-    assert set(result.items["paradigm"]) == {"g0", "g1"}
+    assert set(result.items["group"]) == {"g0", "g1"}
     assert result.signature["columns"] == "good=Satz+bad=Fehler+group=Art"
 
 

@@ -110,7 +110,7 @@ def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
     columns = {"good": "Dobře", "bad": "Špatně", "group": "Jev"}
     named = MinimalPairs.model_validate({"data": "p.csv", "columns": columns, "resamples": 200}).run_as(lm, run)
     plain = MinimalPairs(data="q.csv", resamples=200).run_as(lm, run)
-    scores = ["good", "bad", "paradigm", "score_good", "score_bad"]
+    scores = ["good", "bad", "group", "score_good", "score_bad"]
     assert named.items.select(scores).equals(plain.items.select(scores))
     assert named.signature["columns"] == "good=Dobře+bad=Špatně+group=Jev"
     assert "columns" not in plain.signature

@@ -9,7 +9,7 @@ from pages import number, numbers, read, said, table_of
 from penchant.cli.pairs import generate
 
 PAGE = "docs/pairs.md"
-DRAWN = {row["paradigm"]: row for row in table_of(PAGE, "contexts drawn", "given up")}
+DRAWN = {row["group"]: row for row in table_of(PAGE, "contexts drawn", "given up")}
 
 
 def test_contexts_that_gave_a_pair() -> None:

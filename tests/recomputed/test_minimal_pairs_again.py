@@ -65,9 +65,9 @@ def right(items: pl.DataFrame, normalise: str) -> Floats:
 
 def part(items: pl.DataFrame, estimate: dict[str, Any]) -> tuple[Floats, Floats, Floats]:
     """Of the pairs that an estimate is about: are they right, |A|−|U|, and the paradigm."""
-    if estimate["scope"] not in ("overall", "as they are"):
+    if estimate["scope"] not in ("overall", "these groups"):
         items = items.filter(pl.col(estimate["scope"]) == estimate["group"])
-    return right(items, estimate["normalise"]), items["difference"].to_numpy(), items["paradigm"].to_numpy()
+    return right(items, estimate["normalise"]), items["difference"].to_numpy(), items["group"].to_numpy()
 
 
 SIDES = {"all": lambda d: d == d, "A=U": lambda d: d == 0, "A>U": lambda d: d > 0, "A<U": lambda d: d < 0}
@@ -100,7 +100,7 @@ def test_accuracies(out: Path) -> None:
 
 def test_accuracies_of_paradigms_against_one_half(out: Path) -> None:
     items, summary = read(out, "minimal-pairs", "bundled_modern")
-    found = summary.filter(measure="accuracy", scope="paradigm", split="all")
+    found = summary.filter(measure="accuracy", scope="group", split="all")
     for estimate in rows(found):
         correct, _, _ = part(items, estimate)
         untied = correct[correct != 0.5]
@@ -151,7 +151,7 @@ def test_gaps_and_their_tests(out: Path) -> None:
             low, high, p = held([*ends, 2 * stats.t.sf(abs(value / error), df)], [*within(Z), leaves_out(within, 0.0)])
         assert numbers(estimate, "value", "low", "high", "p") == pytest.approx([value, low, high, p], abs=1e-8)
     for normalise in ("none", "mean", "pen"):
-        holm(summary.filter(measure="gap to A=U", scope="paradigm", normalise=normalise))
+        holm(summary.filter(measure="gap to A=U", scope="group", normalise=normalise))
 
 
 def firth(x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -170,13 +170,13 @@ def firth(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 def test_length_adjustment_of_one_paradigm(out: Path) -> None:
     """All levels are free: accuracy at 0 is that of the pairs of equal length, with half a success and failure more."""
     items, summary = read(out, "minimal-pairs", "bundled_modern")
-    for estimate in rows(summary, measure="length-adjusted accuracy", scope="paradigm"):
+    for estimate in rows(summary, measure="length-adjusted accuracy", scope="group"):
         x, difference, _ = part(items, estimate)
         a, n = x[difference == 0].sum() + 0.5, (difference == 0).sum() + 1
         half = Z / np.sqrt(n * (a / n) * (1 - a / n))
         low, high = special.expit(special.logit(a / n) + np.array([-half, half]))
         assert numbers(estimate) == pytest.approx([a / n, low, high], abs=1e-7)
-    for estimate in rows(summary, measure=SLOPE, scope="paradigm"):
+    for estimate in rows(summary, measure=SLOPE, scope="group"):
         x, difference, _ = part(items, estimate)
         b, covariance = firth(np.column_stack([np.ones(len(x)), difference]), x)
         error = np.sqrt(covariance[1, 1])
@@ -230,9 +230,9 @@ def test_differences_between_models(out: Path) -> None:
             value, error, df = clustered(np.mean, groups, d)
             ends = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error
             low, high, p = held([*ends, 2 * stats.t.sf(abs(value / error), df)], [low, high, p])
-        tests = len(NAMES) if estimate["scope"] == "paradigm" else 1  # which Holm's first step divides the level by
+        tests = len(NAMES) if estimate["scope"] == "group" else 1  # which Holm's first step divides the level by
         found = (high - low) / 2 / Z * (stats.norm.isf(0.025 / tests) + stats.norm.ppf(0.8))
         expected = [d.mean(), low, high, p, found]
         assert numbers(estimate, "value", "low", "high", "p", "detectable") == pytest.approx(expected, abs=1e-9)
     for split in ("all", "A=U under both"):
-        holm(comparison.filter(scope="paradigm", normalise="none", split=split))
+        holm(comparison.filter(scope="group", normalise="none", split=split))

@@ -44,7 +44,7 @@ def test_stereotype_scores(out: Path) -> None:
     items, summary = read(out, "minimal-pairs", "bundled_early-modern")
     assert (items["score_good"] != items["score_bad"]).all()  # no ties here, which the parts leave out
     for estimate in rows(summary, measure="stereotype score"):
-        column = {"all": "", "stereo": "paradigm", "antistereo": "paradigm"}.get(estimate["group"], "phenomenon")
+        column = {"all": "", "stereo": "group", "antistereo": "group"}.get(estimate["group"], "phenomenon")
         kept = items.filter(pl.col(column) == estimate["group"]) if column else items
         x = (kept["score_good"] > kept["score_bad"]).to_numpy().astype(float)
         n, p, types = len(x), x.mean(), kept["phenomenon"].to_numpy()
@@ -91,7 +91,7 @@ def test_fair_against_original(out: Path) -> None:
         ),
     ).filter(dataset="original")
     right = (items["score_good"] > items["score_bad"]).to_numpy().astype(float)
-    fair, names = items["fair"].to_numpy(), items["paradigm"].to_numpy()
+    fair, names = items["fair"].to_numpy(), items["group"].to_numpy()
     differences, weights = [], []
     for name in np.unique(names):
         inside, rest = right[fair & (names == name)], right[~fair & (names == name)]
@@ -110,4 +110,4 @@ def test_fair_against_original(out: Path) -> None:
     low, high = value + np.array([-1, 1]) * stats.t.ppf(0.975, g - 1) * error
     expected = [value, low, high, 2 * stats.t.sf(abs(value / error), g - 1)]
     assert numbers(estimate, "value", "low", "high", "p") == pytest.approx(expected, abs=1e-9)
-    holm(summary.filter(measure="accuracy on fair − original pairs", scope="paradigm"))
+    holm(summary.filter(measure="accuracy on fair − original pairs", scope="group"))

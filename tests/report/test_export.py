@@ -152,7 +152,7 @@ def pair_result(paradigms: Sequence[str], model: str, *, dataset: str = "blimp",
             "dataset": [dataset] * size,
             "file": ["f"] * size,
             "id": [str(i) for i in range(size)],
-            "paradigm": [paradigm for paradigm in paradigms for _ in range(n)],
+            "group": [paradigm for paradigm in paradigms for _ in range(n)],
             "phenomenon": ["ph"] * size,
             "good": ["a"] * size,
             "bad": ["b"] * size,
@@ -252,7 +252,7 @@ def test_summaries_comparisons_and_items_are_the_saved_ones(finished: Path, tmp_
 def test_awkward_texts_come_back(finished: Path, tmp_path: Path) -> None:
     export(read_outcome(finished).document(), "csv", tmp_path)
     items = read(tmp_path / "minimal-pairs-items.csv")
-    assert {row["paradigm"] for row in items} == set(AWKWARD)
+    assert {row["group"] for row in items} == set(AWKWARD)
     assert 'She said "no", & he_ 50% <b>.' in {row["good"] for row in items}
     assert {unicodedata.normalize("NFC", row["model"].rpartition("@")[0]) for row in items} == {
         unicodedata.normalize("NFC", name) for name in NAMES
@@ -271,7 +271,7 @@ def test_tables_of_minimal_pairs_have_the_summarys_numbers_unrounded(finished: P
         own = {
             (line["measure"], line["split"]): line
             for line in raw[row["model"]].to_dicts()
-            if (line["scope"], line["group"], line["normalise"]) == ("paradigm", row["paradigm"], row["score"])
+            if (line["scope"], line["group"], line["normalise"]) == ("group", row["group"], row["score"])
         }
         overall, adjusted = own["accuracy", "all"], own["length-adjusted accuracy", "all"]
         assert row["signature"] == overall["signature"]

@@ -111,10 +111,10 @@ def test_what_would_be_found_is_at_the_first_step_of_holms_correction(
     assert set(comparison["tests"]) == {1}
     paradigm = pl.format("p{}", pl.int_range(pl.len()) % 3)
     first, second = (
-        replace(result, items=result.items.with_columns(paradigm=paradigm))
+        replace(result, items=result.items.with_columns(group=paradigm))
         for result in read_outcome(tmp_path / "out").results.values()
     )
-    rows = pc.compare(first, second).filter(scope="paradigm")
+    rows = pc.compare(first, second).filter(scope="group")
     assert set(rows["tests"]) == {3}
     for row in rows.iter_rows(named=True):
         error = (row["high"] - row["low"]) / 2 / stats.norm.ppf(0.975)

@@ -292,7 +292,7 @@ def test_items_sort_like_the_results(pairs_study: Path, reading: Callable[..., R
     first, second = results(pairs_study)
     reader = reading(pairs_study / "report.html", viewport=WIDE)
     heads = reader.page.locator(".items thead tr:last-child th").all_inner_texts()
-    assert heads == ["pair", "paradigm", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
+    assert heads == ["pair", "group", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
     column = 8  # Δ of the second model
     for descending in (False, True):
         reader.page.locator(".items thead tr:last-child th").nth(column).get_by_role("button").click()
@@ -379,7 +379,7 @@ def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[
     first = results(pairs_study)[0].items
     chart = reader.page.locator(".chart").first
     chart.locator("path[aria-label*='row: agreement'][aria-label*='lengths: A<U']").first.click()
-    found = first.filter((pl.col("paradigm") == "agreement") & (pl.col("difference") < 0))
+    found = first.filter((pl.col("group") == "agreement") & (pl.col("difference") < 0))
     assert reader.number_of_items() == len(found) > 0
     chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: A=U']").first.click()
     assert reader.number_of_items() == (first["difference"] == 0).sum()
@@ -642,7 +642,7 @@ def many(zoo: Callable[[str], Path], tmp_path: Path, n: int) -> Outcome:
     wide = wide.with_columns(
         pl.Series("good", good),
         pl.Series("bad", bad),
-        pl.Series("paradigm", groups),
+        pl.Series("group", groups),
         pl.Series("id", [f"pair-{i}" for i in range(n)]),
     )
     outcome = Outcome([read_manifest(tmp_path / "manifest.json")])
@@ -803,14 +803,10 @@ def test_two_directories_side_by_side(
         )  # a long name goes on below
     both = side_by_side(pairs_study, alone)
     assert len(both.results) == 3
-    overall = both.comparisons["minimal-pairs"].filter(pl.col("scope") == "paradigm")
+    overall = both.comparisons["minimal-pairs"].filter(pl.col("scope") == "group")
     row = overall.filter((pl.col("normalise") == "none") & (pl.col("group") == "agreement")).row(0, named=True)
     credit = [
-        (
-            r.items.filter(pl.col("paradigm") == "agreement")
-            .select(pl.col("score_good") > pl.col("score_bad"))
-            .to_series()
-        )
+        (r.items.filter(pl.col("group") == "agreement").select(pl.col("score_good") > pl.col("score_bad")).to_series())
         for r in (results(pairs_study)[0], other)
     ]
     assert row["value"] == pytest.approx(credit[0].mean() - credit[1].mean())  # type: ignore[operator]

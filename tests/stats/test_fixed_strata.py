@@ -35,7 +35,7 @@ def test_strata_that_differ_leave_less_to_chance() -> None:
     found = fixed_strata_share(credit, of, against=0.5, noun="paradigms")
     low, high = wilson(57 / 72, 72, 0.95)
     assert low < found.low < found.value == 57 / 72 < found.high < high
-    assert found.how == "stratified Wilson score over 4 paradigms as they are" and found.n == 72
+    assert found.how == "stratified Wilson score over these 4 paradigms" and found.n == 72
     many, within = data((900, 1000), (500, 1000), (100, 500))
     found = fixed_strata_share(many, within, against=0.5)
     error = np.sqrt(sum((n / 2500) ** 2 * s * (1 - s) / n for n, s in ((1000, 0.9), (1000, 0.5), (500, 0.2))))

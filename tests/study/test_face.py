@@ -431,7 +431,7 @@ def test_columns_name_the_id(lm: Any) -> None:
     assert table.join(result.items, left_on="nr", right_on="id").height == 3
     assert result.signature["columns"] == "good=ok+bad=ko+id=nr"
     audited = pc.audit(table, lm, columns=columns)
-    assert_frame_equal(audited.drop("dataset", "paradigm"), pc.audit(PAIRS, lm).drop("dataset", "paradigm"))
+    assert_frame_equal(audited.drop("dataset", "group"), pc.audit(PAIRS, lm).drop("dataset", "group"))
     twice = table.with_columns(nr=pl.lit("x7"))
     with pytest.raises(pc.DataError, match=r"same id as the one on row 1: 'x7'"):
         pc.audit(twice, lm, columns)

@@ -155,7 +155,7 @@ def test_from_end_to_end(zoo: Zoo, penchant: Program, tmp_path: Path) -> None:
     for paradigm in ("first", "second"):
         shown = accuracies.filter(group=paradigm)
         assert shown["step"].to_list() == list(steps)
-        items = [result.items.filter(paradigm=paradigm) for result in outcome.results.values()]
+        items = [result.items.filter(group=paradigm) for result in outcome.results.values()]
         right = [np.mean(table["score_good"].to_numpy() > table["score_bad"].to_numpy()) for table in items]
         assert shown["value"].to_list() == pytest.approx(right, abs=1e-12)
         at = {row["measure"]: row for row in curve.filter(group=paradigm, normalise="none").iter_rows(named=True)}

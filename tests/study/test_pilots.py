@@ -90,7 +90,7 @@ def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> N
 def test_the_sample_is_of_every_group_and_is_marked_everywhere(penchant: Program, study: Path, tmp_path: Path) -> None:
     out, err = succeeded(penchant("run", study, "-o", "out", "--limit", "6", "--probe", "minimal-pairs"))
     (result,) = read_outcome(tmp_path / "out").results.values()
-    assert result.items["paradigm"].value_counts(sort=True)["count"].to_list() == [3, 3]
+    assert result.items["group"].value_counts(sort=True)["count"].to_list() == [3, 3]
     assert result.signature["limit"] == "6"
     assert "A pilot (limit:6)" in out and "a pilot: at most 6 pairs" in " ".join(err.split())
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())

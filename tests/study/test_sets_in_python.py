@@ -143,4 +143,4 @@ def test_of_few_paradigms_the_note_names_the_other_scope(lm: Any) -> None:
     found = [probe.run(model) for model in (lm, "bundled:early-modern")]
     for frame in (found[0].summary.filter(measure="accuracy"), pc.compare(*found)):
         overall = frame.filter(scope="overall", split="all", normalise="none")
-        assert "of these alone in the scope 'as they are'" in overall["note"].item()
+        assert "see the scope 'these groups'" in overall["note"].item()

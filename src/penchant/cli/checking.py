@@ -68,7 +68,7 @@ def audit(
     audited = audit_pairs(pair_sets, tokenizers)
     print_frame(audited, format)
     _caution(pair_sets)
-    for row in audited.filter((audited["paradigm"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
+    for row in audited.filter((audited["group"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
         note(
             f"{row['model']}: {row['dataset']}: {of_all(row['unknown'], row['pairs'], 'pairs', 'hold')} something "
             "unknown to the tokenizer, which may turn a whole word into one token: the lengths of these pairs mean "

@@ -140,10 +140,10 @@ def surprisal(
 ) -> pl.DataFrame:
     """Return a table of the surprisal of every word.
 
-    The columns are id (the number of the text, from 1, or its own in `ids`: strings or whole numbers), sentence (the lines of a text,
-    from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives none), n_tokens,
-    entropy of the model's prediction for the first of these tokens, offset (the first character
-    in the text, from 0), model, method and unit.
+    The columns are id (the number of the text, from 1, or its own in `ids`: strings or whole numbers), sentence (the
+    lines of a text, from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives
+    none), n_tokens, entropy of the model's prediction for the first of these tokens, offset (the first character in the
+    text, from 0), model, method and unit.
 
     Words are separated by white space and include the punctuation that touches them; or `words` lists the words of each
     text in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the

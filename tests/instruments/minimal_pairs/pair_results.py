@@ -14,7 +14,7 @@ def scored(
     rows: Sequence[tuple[str, float, float, int, int]], dataset: str = "d", phenomenon: str = "ph"
 ) -> pl.DataFrame:
     """Return items of pairs: paradigm, scores of the good and the bad sentence, and their tokens."""
-    schema = ["paradigm", "score_good", "score_bad", "n_tokens_good", "n_tokens_bad"]
+    schema = ["group", "score_good", "score_bad", "n_tokens_good", "n_tokens_bad"]
     return pl.DataFrame(
         {"dataset": dataset, "file": "f", "id": [str(i) for i in range(len(rows))], "phenomenon": phenomenon}
     ).with_columns(

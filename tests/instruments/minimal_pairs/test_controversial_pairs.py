@@ -53,7 +53,7 @@ def test_the_choice_is_that_of_plain_loops(both: list[tuple[float, float]], n: i
         left = [controversy[i] for i in right[model] if i not in own]
         assert not left or min((controversy[i] for i in own), default=1) >= max(left)
     assert [row["controversy"] for row in found.rows] == pytest.approx([controversy[i] for i in chosen])
-    table = found.table.filter(paradigm="all") if len({row["UID"] for row in pool(len(both))}) > 1 else found.table
+    table = found.table.filter(group="all") if len({row["UID"] for row in pool(len(both))}) > 1 else found.table
     (counts,) = table.iter_rows(named=True)
     assert (
         counts["pool"] == len(both) == sum(counts[k] for k in ("both right", "one only", "two only", "neither", "ties"))

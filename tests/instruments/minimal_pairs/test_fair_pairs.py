@@ -93,9 +93,9 @@ def test_generated_pairs_are_equal_under_every_tokenizer(
         assert Counter(good.split()) - Counter(bad.split()) == Counter({good.split()[2]: 1})
     assert row["n_tokens_good"] == {model.name: tokens(model, good) for model in models}
     items = read_pairs(out).items  # and the file is one that others read
-    assert {item.labels["paradigm"] for item in items} == {"passing"}
+    assert {item.labels["group"] for item in items} == {"passing"}
     table = said.splitlines()
-    assert table[0].split()[:2] == ["paradigm", "pairs"]
+    assert table[0].split()[:2] == ["group", "pairs"]
     assert table[2].split()[:2] == ["passing", "40"]
     again = tmp_path / "again.jsonl"
     penchant("pairs", "generate", "passing", "-n", "20", "--grammar", toy, *options, "-o", again)
@@ -109,7 +109,7 @@ def test_pairs_go_to_standard_output_without_a_file(penchant: Program, toy: Path
     code, out, err = penchant("pairs", "generate", "-n", "3", "--grammar", toy)
     assert code == 0
     assert [json.loads(line)["pairID"] for line in out.splitlines()] == ["0", "1", "2"]
-    assert "paradigm" in err
+    assert "group" in err
 
 
 PAIRS = [
@@ -167,7 +167,7 @@ def test_filter_reads_crows_pairs_too(penchant: Program, zoo: Zoo, tmp_path: Pat
     code, _, err = penchant("pairs", "filter", data, "-t", zoo("bert"), "-o", out)
     assert code == 0, err
     kept = read_pairs(out)
-    assert kept.kind == "stereotypes" and {item.labels["paradigm"] for item in kept.items} <= {"stereo", "antistereo"}
+    assert kept.kind == "stereotypes" and {item.labels["group"] for item in kept.items} <= {"stereo", "antistereo"}
     assert 0 < len(kept.items) < 1_508
     for item in kept.items[:20]:
         assert tokens(zoo("bert"), item.texts["good"]) == tokens(zoo("bert"), item.texts["bad"])
@@ -241,7 +241,7 @@ def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_pat
         own = found.items.filter(dataset=name)
         for column in ("good", "bad", "score_good", "score_bad", "difference"):
             assert own[column].to_list() == alone.items[column].to_list()
-        measure = (pl.col("measure") == "accuracy") & (pl.col("scope") == "paradigm")
+        measure = (pl.col("measure") == "accuracy") & (pl.col("scope") == "group")
         columns = ["group", "split", "normalise", "value", "low", "high", "n"]
         summary = found.summary.filter(measure & (pl.col("dataset") == name)).select(columns)
         assert summary.equals(alone.summary.filter(measure).select(columns), null_equal=True)
@@ -250,7 +250,7 @@ def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_pat
     assert set(gains["measure"]) == {gain, "share of fair pairs that are original pairs"}
     # Mantel–Haenszel over paradigms, by hand.
     right = [
-        (row["paradigm"], row["dataset"], (np.sign(row["score_good"] - row["score_bad"]) + 1) / 2)
+        (row["group"], row["dataset"], (np.sign(row["score_good"] - row["score_bad"]) + 1) / 2)
         for row in found.items.iter_rows(named=True)
     ]
     parts = []

@@ -54,13 +54,13 @@ def test_both_answers_stand_beside_each_other() -> None:
     both = models()
     compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     sampled = rows(compared.filter(scope="overall"), "accuracy difference")
-    fixed = rows(compared, "accuracy difference, paradigms as they are")
+    fixed = rows(compared, "accuracy difference, these paradigms")
     assert sampled["value"] == fixed["value"] == pytest.approx((24 - 5) / 72) and fixed["n"] == 72
     assert (fixed["first_better"], fixed["second_better"]) == (24, 5)
     assert sampled["low"] < 0 < fixed["low"] and fixed["p"] < 0.001 < 0.05 < sampled["p"]
     test = stats.binomtest(5, 29)
     assert fixed["p"] == pytest.approx(test.pvalue - stats.binom(29, 0.5).pmf(5))  # mid-p
-    assert fixed["scope"] == "as they are" and compared["scope"].to_list().count("overall") == 2
+    assert fixed["scope"] == "these groups" and compared["scope"].to_list().count("overall") == 2
     told = SECTION.finding(both, compared)
     assert told[0].startswith(
         "The acceptable sentence is more probable in this share of pairs, for these paradigms: m1 79.2% ["
@@ -79,22 +79,22 @@ def test_accuracy_with_its_test_stands_in_the_table() -> None:
     both = models()
     table = SECTION.tables(both)[0]
     heads = table.columns
-    assert "all, as they are" in heads and "p, as they are" in heads
-    row = rows(both[0].summary, "accuracy, paradigms as they are")
+    assert "all, these only" in heads and "p, these only" in heads
+    row = rows(both[0].summary, "accuracy, these paradigms")
     # 57 of 72, of which three paradigms are certain: the error is that within the fourth, and what Wilson adds.
     assert row["value"] == 57 / 72 and row["p"] < 1e-6
     assert row["high"] - row["low"] < 0.12 < 0.9 < rows(both[0].summary.filter(scope="overall"), "accuracy")["high"]
-    assert str(table.rows[0].cells[heads.index("all, as they are")]).startswith("79.2 [")
+    assert str(table.rows[0].cells[heads.index("all, these only")]).startswith("79.2 [")
 
 
 def test_people_too() -> None:
     first = result("m", {p: [1] * 9 + [0] * 9 for p in "abcd"}, judged=5)
-    people = rows(first.summary, "human accuracy (majority of raters), paradigms as they are")
+    people = rows(first.summary, "human accuracy (majority of raters), these paradigms")
     assert (people["value"], people["n"]) == (1.0, 20) and people["low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson
-    against = rows(first.summary, "accuracy against the majority of raters, paradigms as they are")
+    against = rows(first.summary, "accuracy against the majority of raters, these paradigms")
     assert against["value"] == 1.0 and "52 of 72 pairs nobody judged" in against["note"]
     named = {table.name: table for table in SECTION.tables([first])}
-    assert "accuracy, as they are" in named["human"].columns and "majority, as they are" in named["raters"].columns
+    assert "accuracy, these only" in named["human"].columns and "majority, these only" in named["raters"].columns
     said = SECTION.finding([first], None)
     assert any(text.startswith("For these paradigms, a rater agrees") for text in said)
 
@@ -107,9 +107,9 @@ def test_one_or_many_paradigms_have_one_answer(paradigms: int) -> None:
     both = [result("m1", right, judged=18), result("m2", other, judged=18)]
     compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     for frame in (both[0].summary, compared):
-        assert not frame["measure"].str.contains("as they are").any() and "as they are" not in frame["scope"]
+        assert not frame["measure"].str.contains(", these ").any() and "these groups" not in frame["scope"]
     assert not any("or these paradigms" in text for text in SECTION.finding(both, compared))
-    assert not any("as they are" in head for table in SECTION.tables(both) for head in table.columns)
+    assert not any("these only" in head for table in SECTION.tables(both) for head in table.columns)
 
 
 def test_bias_types_too() -> None:
@@ -117,10 +117,10 @@ def test_bias_types_too() -> None:
     first = result("m", types, data="crows-pairs")
     frame = first.items.with_columns(pl.Series("phenomenon", ["age", "class", "gender"] * 6))
     again = pc.MinimalPairs.of(first.settings).result(pc.Measured(frame), first.signature)
-    row = rows(again.summary, "stereotype score, bias types as they are")
+    row = rows(again.summary, "stereotype score, these bias types")
     assert row["value"] == pytest.approx(200 / 3) and row["low"] > 40
     shown = next(table for table in SECTION.tables([again]) if table.name == "stereotype")
-    assert [row.cells[1] for row in shown.rows][:2] == ["all", "all, bias types as they are"]
+    assert [row.cells[1] for row in shown.rows][:2] == ["all", "all, these bias types"]
 
 
 def test_on_fair_and_original_pairs() -> None:
@@ -149,7 +149,7 @@ def test_other_paradigms_are_never_more_certain_than_these(seed: int) -> None:
     assert over.low <= within.low and within.high <= over.high and not over.p < within.p
     if over.how.startswith("cluster-robust"):
         widened = over.low == within.low or over.high == within.high or over.p == within.p
-        assert widened == ("happen to be alike" in over.note)
+        assert widened == ("vary less than chance" in over.note)
     settings = pc.MinimalPairs(data=["d"], resamples=200)
     total, fixed = paired_over(first, second, labels.tolist(), "paradigms", settings), paired(first, second, settings)
     assert not (total.low > fixed.low or total.high < fixed.high or total.p < fixed.p)  # NaN where paradigms are equal

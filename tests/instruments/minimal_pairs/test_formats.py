@@ -70,14 +70,14 @@ SIZES = {"rublimp": (12, 12_000, 12), "turblimp": (16, 16_000, 16), "sling": (3,
 def test_published_pairs_are_all_read(kind: str) -> None:
     good, bad = SIDES[kind]
     found = read_many([SHARED / kind])
-    paradigms = {item.labels["paradigm"] for pairs in found for item in pairs.items}
+    paradigms = {item.labels["group"] for pairs in found for item in pairs.items}
     assert (len(found), sum(len(pairs.items) for pairs in found), len(paradigms)) == SIZES[kind]
     for pairs in found:
         rows = rows_of(kind, pairs.path)
         assert pairs.kind == kind
         assert [(i.texts["good"], i.texts["bad"]) for i in pairs.items] == [(row[good], row[bad]) for row in rows]
         groups = [groups_of(kind, row) for row in rows]
-        assert [(i.labels["paradigm"], i.labels["phenomenon"]) for i in pairs.items] == groups
+        assert [(i.labels["group"], i.labels["phenomenon"]) for i in pairs.items] == groups
         same = sum(row[good] == row[bad] for row in rows)
         again = len(rows) - len({(row[good], row[bad]) for row in rows})
         told = [c for c in pairs.cautions if "identical sentences" in c or " an earlier one" in c]
@@ -99,7 +99,7 @@ def test_published_pairs_on_the_command_line(kind: str, penchant: Penchant, tmp_
         told.append(out)
         rows = [json.loads(line) for line in out.splitlines()]
         assert {row["dataset"] for row in rows} == {kind}
-        assert {row["paradigm"]: row["pairs"] for row in rows} == {**count, "all": count.total()}
+        assert {row["group"]: row["pairs"] for row in rows} == {**count, "all": count.total()}
     assert told[0] == told[1]
 
 
@@ -112,7 +112,7 @@ def test_rublimp(tmp_path: Path) -> None:
     item = read_pairs(file).items[1]
     assert item.id == "gender-8" and item.texts == {"good": "Он ушёл.", "bad": "Она ушёл."}
     more = {"subtype": "past", "domain": "news", "dataset": "some"}
-    assert item.labels == {"paradigm": "gender", "phenomenon": "Agreement", **more}
+    assert item.labels == {"group": "gender", "phenomenon": "Agreement", **more}
 
 
 def test_turblimp_names_lose_their_blanks(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_turblimp_names_lose_their_blanks(tmp_path: Path) -> None:
     file.write_text(f"{head}\nO geldi.;O geldim.;∅;quantifiers  \nBen geldim.;Ben geldi.;-;quantifiers\n", "utf-8")
     found = read_pairs(file)
     assert [item.id for item in found.items] == ["quantifiers-1", "quantifiers-2"]
-    assert {item.labels["paradigm"] for item in found.items} == {"quantifiers"} and found.cautions == ()
+    assert {item.labels["group"] for item in found.items} == {"quantifiers"} and found.cautions == ()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_sling(tmp_path: Path, names: dict[str, str], groups: tuple[str, str]) -
     file = tmp_path / "haishi.jsonl"
     file.write_text(json.dumps({"sentence_good": "好。", "sentence_bad": "不。", "pair_ID": 3, **names}), "utf-8")
     (item,) = read_pairs(file).items
-    assert (item.labels["paradigm"], item.labels["phenomenon"]) == groups and item.id == f"{groups[0]}-3"
+    assert (item.labels["group"], item.labels["phenomenon"]) == groups and item.id == f"{groups[0]}-3"
 
 
 def test_multiblimp(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_multiblimp(tmp_path: Path) -> None:
     english = read_pairs(tmp_path / "eng.tsv")
     assert english.kind == "multiblimp" and [item.id for item in english.items][:2] == ["SG -> PL-1", "PL -> SG-2"]
     assert english.items[0].texts == {"good": 'The dog "barks" today.', "bad": 'The dog "bark" today.'}
-    assert english.items[0].labels == {"paradigm": "SG -> PL", "phenomenon": "eng", "dataset": "eng"}
+    assert english.items[0].labels == {"group": "SG -> PL", "phenomenon": "eng", "dataset": "eng"}
     (tmp_path / "nld.tsv").write_text("sen\twrong_sen\tphenomenon\nHij komt.\tHij kom.\tSV-#\n")
-    assert read_pairs(tmp_path / "nld.tsv").items[0].labels["paradigm"] == "SV-#"
+    assert read_pairs(tmp_path / "nld.tsv").items[0].labels["group"] == "SV-#"
     # Every language is a data set of its own, in the results and in the signature.
     cited = cite(read_many([tmp_path])).split("+")
     assert [part.partition("#")[0] for part in cited] == ["deu", "eng", "nld"]

@@ -180,8 +180,8 @@ def result(frame: pl.DataFrame, model: str = "m", human: str = "j#1") -> pc.Resu
 
 
 def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:
-    alone = "paradigm" not in summary["scope"]  # of one paradigm all pairs are told of
-    scope, group = ("overall", "all") if group == "all" or alone else ("paradigm", group)
+    alone = "group" not in summary["scope"]  # of one paradigm all pairs are told of
+    scope, group = ("overall", "all") if group == "all" or alone else ("group", group)
     found = summary.filter((pl.col("measure") == measure) & (pl.col("group") == group) & (pl.col("scope") == scope))
     assert len(found) == 1, found
     return found.row(0, named=True)
@@ -262,7 +262,7 @@ def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
     most, alone = of(summary, HUMAN_ACCURACY, "all"), of(summary, JUDGED_ACCURACY, "all")
     assert (row["value"], row["n"]) == (pytest.approx(alone["value"] - most["value"]), 69)
     assert row["how"].startswith("cluster-robust t (jackknife) over 3 paradigms") and row["p"] > 0.05
-    (same,) = summary.filter(scope="as they are", measure=f"{MINUS_PEOPLE}, paradigms as they are").rows(named=True)
+    (same,) = summary.filter(scope="these groups", measure=f"{MINUS_PEOPLE}, these paradigms").rows(named=True)
     assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs nobody judged" in same["note"]
 
 
@@ -459,7 +459,7 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
     assert penchant("export", "out", "--to", "csv", "-o", "csv")[0] == 0
     exported = pl.read_csv(tmp_path / "csv" / "minimal-pairs-minus-people-by-paradigm.csv")
     exported = exported.filter(model=a.signature["model"], score="none")
-    found = a.summary.filter(scope="paradigm", measure=MINUS_PEOPLE, normalise="none")
+    found = a.summary.filter(scope="group", measure=MINUS_PEOPLE, normalise="none")
     assert found["value"].to_list() == pytest.approx((exported["model − people"] / 100).to_list())
     assert penchant("export", "out", "--to", "figures", "-o", "figures")[0] == 0
     assert list((tmp_path / "figures").rglob("*human*.svg"))
@@ -508,10 +508,10 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
     ]
     frame = items("choices", *hands)
     number = pl.col("id").str.extract("-([0-9]+)").cast(pl.Int32)
-    unequal = ((pl.col("paradigm") == "p0") & (number < 9)) | ((pl.col("paradigm") == "p1") & (number < 24))
+    unequal = ((pl.col("group") == "p0") & (number < 9)) | ((pl.col("group") == "p1") & (number < 24))
     frame = frame.with_columns(tokens_bad=pl.when(unequal).then(2).otherwise(1), difference=-unequal.cast(pl.Int64))
     found = result(frame)
-    equal = found.summary.filter(split="A=U", scope="paradigm").filter(pl.col("raters").is_not_null())
+    equal = found.summary.filter(split="A=U", scope="group").filter(pl.col("raters").is_not_null())
     assert set(equal["group"]) == {"p0", "p1"}  # of p2 all pairs are
     chosen = [(delta, judged) for id_, (delta, judged) in hands[0].items() if int(id_) >= 9]
     expected = stats.pearsonr([np.mean(list(judged.values())) for _, judged in chosen], [delta for delta, _ in chosen])[

@@ -145,7 +145,7 @@ def test_several_paradigms_are_a_sample_wherever_they_are_shown(count: int) -> N
 def test_log_odds_per_token_are_adjusted_over_the_paradigms() -> None:
     rng = np.random.default_rng(0)
     rows = [(f"p{i % 4}", float(rng.normal(0.2)), 0.0, 5 + int(rng.integers(-2, 3)), 5) for i in range(400)]
-    summary = result(scored(rows)).summary.filter(scope="paradigm", normalise="none")
+    summary = result(scored(rows)).summary.filter(scope="group", normalise="none")
     slopes = summary.filter(measure="log-odds per token of |A|−|U|")
     assert slopes["p_holm"].to_list() == pytest.approx(holm(slopes["p"].to_numpy()).tolist())
     gaps = summary.filter(measure="gap to A=U")  # a family by themselves
@@ -216,12 +216,12 @@ def test_audit_counts_what_the_tokenizer_says(zoo: Zoo, table: Path, name: str) 
     found = pc.audit(read_many([table]), [pc.load_tokenizer(zoo(name))])
     tokenizer = AutoTokenizer.from_pretrained(zoo(name))
     lengths = [[len(tokenizer(s, add_special_tokens=False).input_ids) for s in pair] for pair in tiny.PAIRS]
-    whole = found.filter(pl.col("paradigm") == "all").row(0, named=True)
+    whole = found.filter(pl.col("group") == "all").row(0, named=True)
     assert whole["pairs"] == len(tiny.PAIRS)
     assert whole["A=U"] == sum(a == u for a, u in lengths)
     assert whole["A>U"] == sum(a > u for a, u in lengths)
     assert whole["A<U"] == sum(a < u for a, u in lengths)
-    parts = found.filter(pl.col("paradigm") != "all")
+    parts = found.filter(pl.col("group") != "all")
     assert parts["pairs"].sum() == whole["pairs"]
 
 
@@ -231,7 +231,7 @@ def test_audit_and_probe_agree_and_the_audit_needs_no_weights(zoo: Zoo, table: P
     shutil.copytree(zoo("bert"), tmp_path / "m", ignore=shutil.ignore_patterns("*.safetensors"))
     found = pc.audit(read_many([table]), [pc.load_tokenizer(tmp_path / "m")])
     items = pc.MinimalPairs(data=str(table)).run(pc.load(zoo("bert"))).items
-    whole = found.filter(pl.col("paradigm") == "all").row(0, named=True)
+    whole = found.filter(pl.col("group") == "all").row(0, named=True)
     assert whole["A>U"] == (items["difference"] > 0).sum()
     assert whole["A=U"] == (items["difference"] == 0).sum()
 
@@ -242,7 +242,7 @@ def test_audit_counts_pairs_that_the_tokenizer_does_not_know(zoo: Zoo, tmp_path:
     file = tmp_path / "pairs.tsv"
     file.write_text("\n".join(rows) + "\n", "utf-8")
     found = pc.audit(read_many([file]), [pc.load_tokenizer(zoo("xlm-roberta")), pc.load_tokenizer(zoo("gpt2"))])
-    assert found["paradigm"].to_list() == ["a", "b", "all"] * 2
+    assert found["group"].to_list() == ["a", "b", "all"] * 2
     assert found["unknown"].to_list() == [1, 1, 2, 0, 0, 0]
     assert found["A=U"][0] >= 1  # 农夫吃饭 and 农夫饭 are one unknown token each
     code, _, err = penchant("audit", file, "-m", zoo("xlm-roberta"), "-m", zoo("gpt2"))
@@ -283,11 +283,11 @@ class TestComparison:
 
     def test_worked_by_hand(self) -> None:
         table = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
-        p = value(table, scope="paradigm", group="p", normalise="none")
+        p = value(table, scope="group", group="p", normalise="none")
         assert p["value"] == pytest.approx(12 / 40)
         assert p["p"] == pytest.approx(0.5**12)  # twelve discordant pairs, all one way: half of 2·½¹²
         assert p["p_holm"] == pytest.approx(2 * 0.5**12)
-        q = value(table, scope="paradigm", group="q", normalise="none")
+        q = value(table, scope="group", group="q", normalise="none")
         assert (q["value"], q["p"]) == (0, 1)
         assert value(table, scope="overall", split="all", normalise="none")["value"] == pytest.approx(12 / 60)
 
@@ -322,18 +322,18 @@ class TestComparison:
         theirs = [(p, *((0.0, 1.0) if i % 2 else (1.0, 0.0)), n, 5) for i, (p, _, _, n, _) in enumerate(ours)]
         theirs[-4:] = [("r", 0.0, 1.0, 6, 5)] * 4  # under the other tokenizer none is equal
         table = pc.compare(result(scored(ours), "a"), result(scored(theirs), "b"))
-        equal = table.filter(scope="paradigm", split="A=U under both", normalise="none")
+        equal = table.filter(scope="group", split="A=U under both", normalise="none")
         assert equal["group"].to_list() == ["p", "q"]
         assert equal.select("n", "value", "first_better", "second_better").rows() == [(6, 0.5, 3, 0)] * 2
         assert equal["p"].to_list() == pytest.approx([0.5**3] * 2)
         assert equal["p_holm"].to_list() == pytest.approx([2 * 0.5**3] * 2)
-        every = table.filter(scope="paradigm", split="all", normalise="none")
+        every = table.filter(scope="group", split="all", normalise="none")
         assert every["p_holm"].to_list() == pytest.approx(holm(every["p"].to_list()).tolist())
         by_paradigm = SECTION.compared(table)[-1]
         lengths = by_paradigm.columns.index("lengths")
         assert [row.cells[lengths] for row in by_paradigm.rows[:5]] == ["all"] * 3 + ["A=U under both"] * 2
         alike = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
-        assert set(alike.filter(scope="paradigm")["split"]) == {"all"}  # all pairs are equal: nothing new to say
+        assert set(alike.filter(scope="group")["split"]) == {"all"}  # all pairs are equal: nothing new to say
 
     def test_of_one_paradigm_the_pairs_of_equal_length_are_told(self) -> None:
         ours = [("p", 1.0, 0.0, n, 5) for n in [5] * 30 + [6] * 10]
@@ -369,7 +369,7 @@ class TestComparison:
         one, other = pc.compare(a, b), pc.compare(b, a)
         np.testing.assert_allclose(one["value"].to_numpy(), -other["value"].to_numpy())
         np.testing.assert_allclose(one["p"].to_numpy(), other["p"].to_numpy())
-        paired = one["scope"].to_numpy() == "paradigm"
+        paired = one["scope"].to_numpy() == "group"
         np.testing.assert_allclose(one["low"].to_numpy()[paired], -other["high"].to_numpy()[paired])
 
     def test_what_cannot_be_compared_is_refused_with_the_reason(self) -> None:
@@ -390,7 +390,7 @@ def test_a_paradigm_is_held_against_one_half() -> None:
         for _ in range(times)
     ]
     one = result(scored(rows), "m", method="lp")
-    found = one.summary.filter(scope="paradigm", measure="accuracy", split="all", normalise="none")
+    found = one.summary.filter(scope="group", measure="accuracy", split="all", normalise="none")
     expected = [
         stats.binomtest(right, right + wrong).pvalue
         - stats.binom.pmf(right, right + wrong, 0.5) * (1 if right != wrong else 0.5)
@@ -399,7 +399,7 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     assert found["p"].to_list() == pytest.approx(expected)
     assert found["p_holm"].to_list() == pytest.approx(holm(expected).tolist())
     assert found["test"].to_list() == ["binomial mid-p", "binomial mid-p, ties left out", *["binomial mid-p"] * 3]
-    whole = pl.col("scope").is_in(["overall", "paradigm"]) & (pl.col("split") == "all")
+    whole = pl.col("scope").is_in(["overall", "group"]) & (pl.col("split") == "all")
     assert one.summary.filter(~whole, measure="accuracy")["p"].is_nan().all()
     # Over all of them, by t on the logit scale over paradigms of equal size; as other paradigms would give it.
     overall = value(one.summary, measure="accuracy", scope="overall", split="all", normalise="none")
@@ -453,7 +453,7 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
         "Difference of accuracy, m − b, 40 pairs of equal token length, by paradigms: p +100.0 points ["
     )
     assert "n = 20 pairs of equal token length; in the other 1 of 2 paradigms (q) it cannot be told apart" in last
-    every = comparison.filter(scope="paradigm", split="all", group="p", normalise="none")
+    every = comparison.filter(scope="group", split="all", group="p", normalise="none")
     assert every["value"].to_list() == [0.0]  # over all pairs nothing is told
     (one,) = (text for text in told if text.startswith("Accuracy of m and b"))
     assert one == (

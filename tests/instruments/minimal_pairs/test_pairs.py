@@ -87,7 +87,7 @@ def test_blimp(write: Write) -> None:
     assert first.id == "inchoative-0" and second.id == "causative-7"
     assert first.texts == {"good": "Rain had fallen.", "bad": "Rain had devoured."}
     assert first.labels == {
-        "paradigm": "inchoative",
+        "group": "inchoative",
         "phenomenon": "argument_structure",
         "field": "syntax",
         "dataset": "some",
@@ -96,7 +96,7 @@ def test_blimp(write: Write) -> None:
 
 
 def test_blimp_without_field(write: Write) -> None:
-    assert read_pairs(write(without(BLIMP, "field"))).items[0].labels.keys() == {"paradigm", "phenomenon", "dataset"}
+    assert read_pairs(write(without(BLIMP, "field"))).items[0].labels.keys() == {"group", "phenomenon", "dataset"}
 
 
 @pytest.mark.parametrize("direction", ["stereo", "antistereo"])
@@ -108,7 +108,7 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     (item,) = found.items
     assert item.id == "1"
     assert item.texts == {"good": "Tall people are loud.", "bad": "Short people are loud."}
-    assert item.labels == {"paradigm": direction, "phenomenon": "physical-appearance", "dataset": "crows_pairs_en"}
+    assert item.labels == {"group": direction, "phenomenon": "physical-appearance", "dataset": "crows_pairs_en"}
     (swapped,) = read_pairs(path, acceptable="sent_less").items
     assert swapped.texts == {"good": "Short people are loud.", "bad": "Tall people are loud."}
 
@@ -130,15 +130,15 @@ def test_class_labels_of_crows_pairs_on_the_hub(tmp_path: Path, suffix: str) -> 
         frame.to_excel(path, index=False)
     else:
         path.write_text(frame.to_csv(index=False) if suffix == "csv" else frame.to_json(orient="records", lines=True))
-    labels = [(item.labels["paradigm"], item.labels["phenomenon"]) for item in read_pairs(path).items]
+    labels = [(item.labels["group"], item.labels["phenomenon"]) for item in read_pairs(path).items]
     assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES.split())]
 
 
 def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> None:
     words = read_pairs(write({**CROWS, "bias_type": 3})).items[0]
-    assert (words.labels["paradigm"], words.labels["phenomenon"]) == ("stereo", "3")
+    assert (words.labels["group"], words.labels["phenomenon"]) == ("stereo", "3")
     beyond = read_pairs(write({**CROWS, "stereo_antistereo": 1, "bias_type": 9})).items[0]
-    assert (beyond.labels["paradigm"], beyond.labels["phenomenon"]) == ("antistereo", "9")
+    assert (beyond.labels["group"], beyond.labels["phenomenon"]) == ("antistereo", "9")
     error = refused(write({"more": "a b", "less": "a c", "direction": 0}))
     assert (error.line, error.field) == (1, "direction") and "0 is stereo and 1 antistereo" in error.hint
 
@@ -154,7 +154,7 @@ def test_comps(write: Write) -> None:
     assert found.kind == "comps" and found.cautions == ()
     first, second = found.items
     assert first.texts == {"good": "a raft can float.", "bad": "an anvil can float."}
-    assert first.labels == {"paradigm": "comps_base", "phenomenon": "random", "dataset": "comps_base"}
+    assert first.labels == {"group": "comps_base", "phenomenon": "random", "dataset": "comps_base"}
     assert (first.id, second.id, second.labels["phenomenon"]) == ("1", "9", "overlap")
     bare = read_pairs(write(without(without(COMPS, "id"), "negative_sample_type"), name="c.jsonl")).items[0]
     assert bare.id == "1" and bare.labels["phenomenon"] == "c"
@@ -170,17 +170,17 @@ def test_plain(write: Write) -> None:
     assert found.kind == "plain"
     assert [item.id for item in found.items] == ["1", "2"]
     assert found.items[0].texts == PLAIN
-    assert found.items[0].labels == {"paradigm": "mine", "phenomenon": "mine", "dataset": "mine"}
+    assert found.items[0].labels == {"group": "mine", "phenomenon": "mine", "dataset": "mine"}
     full = {**PLAIN, "group": "agreement", "phenomenon": "number", "id": "x-1"}
     (item,) = read_pairs(write(full)).items
     assert item.id == "x-1"
-    assert item.labels == {"paradigm": "agreement", "phenomenon": "number", "dataset": "pairs"}
+    assert item.labels == {"group": "agreement", "phenomenon": "number", "dataset": "pairs"}
 
 
 def test_plain_with_named_columns(write: Write) -> None:
     path = write({"A": "x y", "B": "y x", "kind": 3, "good": "not this", "bad": "nor this", "group": "nor this"})
     (item,) = read_pairs(path, {"good": "A", "bad": "B", "group": "kind"}).items
-    assert item.texts == {"good": "x y", "bad": "y x"} and item.labels["paradigm"] == "3"
+    assert item.texts == {"good": "x y", "bad": "y x"} and item.labels["group"] == "3"
     named = read_pairs(write(CROWS), {"good": "sent_less", "bad": "sent_more"})
     assert named.kind == "plain" and named.items[0].texts["good"] == "Short people are loud."
     assert read_pairs(write(PLAIN), {"good": "bad", "bad": "good"}).items[0].texts["good"] == "She sleep."
@@ -198,7 +198,7 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(rows))
     for suffix in ("parquet", "csv", "tsv", "jsonl", "json"):
         items = read_pairs(tmp_path / f"p.{suffix}").items
-        assert [(i.texts["good"], i.texts["bad"], i.labels["paradigm"]) for i in items] == [
+        assert [(i.texts["good"], i.texts["bad"], i.labels["group"]) for i in items] == [
             (row["good"], row["bad"], row["group"]) for row in rows
         ]
 
@@ -375,7 +375,7 @@ def test_options_reach_every_file(write: Write) -> None:
     found = read_many([write(CROWS, name="a.jsonl"), write(CROWS, name="b.jsonl")], acceptable="sent_less")
     assert {pairs.items[0].texts["good"] for pairs in found} == {"Short people are loud."}
     found = read_many([write({"A": "a", "B": "b", "C": "c"})], {"good": "A", "bad": "B", "group": "C"})
-    assert found[0].items[0].labels["paradigm"] == "c"
+    assert found[0].items[0].labels["group"] == "c"
 
 
 def test_many_bad_inputs(write: Write, tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_all_of_blimp() -> None:
     phenomena = {item.labels["phenomenon"] for pairs in found for item in pairs.items}
     assert len(phenomena) == 13 and "s-selection" in phenomena  # the paper's 12, and one it counts elsewhere
     for pairs in found:
-        assert {item.labels["paradigm"] for item in pairs.items} == {pairs.name}
+        assert {item.labels["group"] for item in pairs.items} == {pairs.name}
         with (SHARED / "blimp" / f"{pairs.name}.jsonl").open(encoding="utf-8") as stream:
             rows = [json.loads(line) for line in stream]
         assert [(i.texts["good"], i.texts["bad"]) for i in pairs.items] == [
@@ -466,7 +466,7 @@ def test_all_of_crows_pairs() -> None:
     path = SHARED / "crows_pairs" / "crows_pairs_anonymized.csv"
     found = read_pairs(path)
     # Nangia et al. 2020: 1,508 pairs, 1,290 of them stereo and 218 antistereo, nine types of bias.
-    assert Counter(item.labels["paradigm"] for item in found.items) == {"stereo": 1290, "antistereo": 218}
+    assert Counter(item.labels["group"] for item in found.items) == {"stereo": 1290, "antistereo": 218}
     assert len({item.labels["phenomenon"] for item in found.items}) == 9
     assert [item.id for item in found.items] == [str(i) for i in range(1508)]
     assert found.cautions[0].startswith("CrowS-Pairs: ")

@@ -38,10 +38,10 @@ def test_pairs_of_one_paradigm_have_the_scope_overall_alone(groups: dict[str, st
 
 def test_pairs_of_several_paradigms_have_a_scope_for_these_too() -> None:
     first, second = run({noun: "short" if len(noun) == 3 else "long" for noun in NOUNS})
-    assert set(first.summary["scope"]) == {"overall", "as they are", "paradigm"}  # phenomena are the same groups
-    by_kind = first.summary.filter(measure="accuracy", scope="paradigm", split="all", normalise="none")
+    assert set(first.summary["scope"]) == {"overall", "these groups", "group"}  # phenomena are the same groups
+    by_kind = first.summary.filter(measure="accuracy", scope="group", split="all", normalise="none")
     assert dict(by_kind.select("group", "n").iter_rows()) == {"short": 2, "long": 4}
     both = [first.summary.filter(measure="accuracy", **FILTER), pc.compare(first, second)]
     assert both[0]["n"].to_list() == [6]
     assert both[1].filter(measure="accuracy difference", **FILTER)["n"].to_list() == [6]
-    assert set(both[1]["scope"]) == {"overall", "as they are", "paradigm"}
+    assert set(both[1]["scope"]) == {"overall", "these groups", "group"}

@@ -152,9 +152,7 @@ def scored(rows: Iterable[tuple[str, str, str, tuple[float, float, float], tuple
         columns[f"n_tokens_{name}"] = [row[4][number] for row in listed]
         columns[f"tokens_{name}"] = [["x"]] * len(listed)
         columns[f"logprobs_{name}"] = [[-1.0]] * len(listed)
-    return pl.DataFrame(columns).with_columns(
-        (pl.col("n_tokens_stereotype") - pl.col("n_tokens_anti")).alias("difference")
-    )
+    return pl.DataFrame(columns).with_columns(difference=pl.col("n_tokens_stereotype") - pl.col("n_tokens_anti"))
 
 
 EVEN = (4, 4, 4)

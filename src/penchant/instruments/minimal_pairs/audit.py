@@ -46,7 +46,7 @@ def audit(
             a, good_unknown = _lengths(tokenizer, [whole(item, "good") for item in items])
             u, bad_unknown = _lengths(tokenizer, [whole(item, "bad") for item in items])
             unknown = good_unknown | bad_unknown
-            paradigms = np.array([item.labels["paradigm"] for item in items])
+            paradigms = np.array([item.labels["group"] for item in items])
             for paradigm in dict.fromkeys(paradigms.tolist()):
                 inside = paradigms == paradigm
                 rows.append(_row(name, data_set, paradigm, (a - u)[inside], unknown[inside]))
@@ -101,7 +101,7 @@ def _row(
     return {
         "model": model,
         "dataset": data_set,
-        "paradigm": paradigm,
+        "group": paradigm,
         "pairs": len(difference),
         "A=U": int((difference == 0).sum()),
         "A>U": int((difference > 0).sum()),

@@ -87,7 +87,7 @@ def generated(
         statistics = generation.statistics
         outcomes.append(
             {
-                "paradigm": name,
+                "group": name,
                 "pairs": statistics.pairs,
                 "contexts": statistics.contexts,
                 "given up": statistics.given_up,
@@ -131,7 +131,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
     every: NDArray[np.bool_] = np.logical_and.reduce(equal)
     originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
     rows = [{**originals[i], "n_tokens_good": good[i], "n_tokens_bad": bad[i]} for i in np.flatnonzero(every).tolist()]
-    paradigms = [item.labels["paradigm"] for _, item in pairs]
+    paradigms = [item.labels["group"] for _, item in pairs]
     outcomes = []
     for name in (*dict.fromkeys(paradigms), ALL):
         inside = np.array([name in (ALL, paradigm) for paradigm in paradigms])
@@ -140,7 +140,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
         each = {f"equal under {label}": float(equal[j, inside].mean()) for j, label in enumerate(counters.by_name)}
         outcomes.append(
             {
-                "paradigm": name,
+                "group": name,
                 "pairs": len(kept),
                 "kept": int(kept.sum()),
                 "share": share.value,

@@ -37,7 +37,7 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
         words, of = _WORDS.given(name=name), len(part)
         longer, unequal = (int(mask.sum()) for mask in (part["difference"] > 0, part["difference"] != 0))
         ties = int((preferences(part, "none") == HALF).sum())
-        small = int((part.group_by("paradigm").len()["len"] < _SMALL).sum())
+        small = int((part.group_by("group").len()["len"] < _SMALL).sum())
         if unequal:
             yield words.get("unequal", n=unequal, of=of, longer=longer)
         if ties:
@@ -88,11 +88,11 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
         if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
             continue
         inside = items.filter(pl.col("dataset") == by["dataset"], pl.col("human_n") > 0)
-        if by["scope"] == "paradigm":
-            inside = inside.filter(paradigm=by["group"])
+        if by["scope"] == "group":
+            inside = inside.filter(group=by["group"])
         unequal = int((inside["difference"] != 0).sum())
         few = len(inside) - unequal < FEWEST
-        facts = {"paradigm": inside["paradigm"][0], "n": len(inside), "unequal": unequal, "few": few}
+        facts = {"group": inside["group"][0], "n": len(inside), "unequal": unequal, "few": few}
         shown.setdefault(by["dataset"], []).append(_WORDS.get("of-lengths", r=_correlation(each), **facts))
     for name, paradigms in shown.items():
         yield _WORDS.get("lengths", name=name, paradigms=first_of(paradigms, _SHOWN))
@@ -108,5 +108,5 @@ def fair_cautions(items: pl.DataFrame, fair: pl.DataFrame) -> Iterator[str]:
     """Yield cautions about fair pairs of unequal length under this model, and paradigms missing from the fair set."""
     if unequal := int((fair["difference"] != 0).sum()):
         yield _WORDS.get("not-fair", n=unequal, of=len(fair))
-    if lost := sorted(set(items["paradigm"]) - set(fair["paradigm"])):
+    if lost := sorted(set(items["group"]) - set(fair["group"])):
         yield _WORDS.get("not-in-fair", names=", ".join(lost))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.comparison import SCORING, models_of, scored_differently, shared_scores
 from penchant.instruments.minimal_pairs.credits import ALL, Credits, clusters, credits, deltas, paired, paired_over
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, beside_fixed, few, fixed
+from penchant.instruments.minimal_pairs.fixed_effects import THESE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, Signature, summary_table
@@ -31,7 +31,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     Where token lengths differ, also for the pairs with equal lengths under both tokenizers. By paradigm, and overall if
     there is only one: Bonett–Price interval and McNemar's mid-p test (with ties, paired t interval and sign-flip test),
     with Holm's adjustment over paradigms. Over several: cluster-robust t over paradigms (bias types in CrowS-Pairs);
-    with fewer than ten, also the difference for exactly these, in the scope "as they are". `first_better` and
+    with fewer than ten, also the difference for exactly these, in the scope "these groups". `first_better` and
     `second_better` count the pairs that only a or only b gets right, `scores_differ` those with different scores. A
     note says where methods differ. Raises StudyError naming what differs in the signatures.
     """
@@ -73,7 +73,7 @@ def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
 
 def _chosen(items: pl.DataFrame, equal: Mask, by: Mapping[str, str]) -> Mask:
     chosen = equal if by["split"] == EQUAL else np.ones(len(items), dtype=bool)
-    return chosen if by["scope"] != "paradigm" else chosen & (items["paradigm"] == by["group"]).to_numpy()
+    return chosen if by["scope"] != "group" else chosen & (items["group"] == by["group"]).to_numpy()
 
 
 def _count(pairs: Mask, chosen: Mask) -> int:
@@ -90,10 +90,10 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
             by = {"scope": "overall", "group": ALL, "split": split}
             yield replace(estimate, measure=DIFFERENCE, by=by).noted(beside_fixed(groups, noun))
             if few(groups):
-                by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
+                by = {"scope": THESE, "group": ALL, "split": split}
                 yield replace(paired(a[chosen], b[chosen], settings), measure=fixed(DIFFERENCE, noun), by=by)
-    paradigms = items["paradigm"].unique(maintain_order=True).to_list()
-    groups_of = {("paradigm", each): (items["paradigm"] == each).to_numpy() for each in paradigms}
+    paradigms = items["group"].unique(maintain_order=True).to_list()
+    groups_of = {("group", each): (items["group"] == each).to_numpy() for each in paradigms}
     if len(paradigms) == 1:
         groups_of = {} if len(set(strata)) > 1 else {("overall", ALL): splits[ALL]}
     each = [

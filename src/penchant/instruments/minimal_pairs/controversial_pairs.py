@@ -86,7 +86,7 @@ def _outcomes(
         inside = (paradigms == name) | (name == ALL)
         counts = {label: int((inside & group).sum()) for label, group in groups.items()}
         both = {f"chosen, {model}": int((inside & taken & (d > 0)).sum()) for model, d in differences.items()}
-        yield {"paradigm": name, "pool": int(inside.sum()), **counts, **both}
+        yield {"group": name, "pool": int(inside.sum()), **counts, **both}
 
 
 def _notes(rows: Sequence[Mapping[str, Any]], first: str, second: str, n: int) -> Iterator[str]:

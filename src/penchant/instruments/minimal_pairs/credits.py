@@ -65,7 +65,7 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
     """Return the cluster of every pair of a data set, and their kind: paradigms, or bias types of stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
-    return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
+    return part["phenomenon" if by_type else "group"].to_list(), TYPES if by_type else "paradigms"
 
 
 def pair_of(dataset: str, result: Result) -> tuple[str, str]:
@@ -104,11 +104,11 @@ def mean_credit(
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
     """Return the data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
-    column = "paradigm" if "paradigm" in frame.columns else "group"
-    if column == "group" and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
+    of_items = "measure" not in frame.columns
+    if not of_items and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()
-    rows = frame if column == "paradigm" else frame.filter(pl.col("scope") == "paradigm")
-    named = rows.group_by("dataset", maintain_order=True).agg(pl.col(column).is_in(DIRECTIONS).all().alias("of them"))
+    rows = frame if of_items else frame.filter(pl.col("scope") == "group")
+    named = rows.group_by("dataset", maintain_order=True).agg(pl.col("group").is_in(DIRECTIONS).all().alias("of them"))
     return named.filter("of them")["dataset"].to_list()
 
 

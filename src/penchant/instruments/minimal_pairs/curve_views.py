@@ -109,7 +109,7 @@ def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
             for (paradigm,), of_one in rows.group_by("group", maintain_order=True)
         ]
         own = text.given(family=family, name=name, checkpoints=rows["step"].n_unique())
-        drawn = figure("curve", alt.concat(*panels, columns=_BESIDE), own, "paradigm", "acquired")
+        drawn = figure("curve", alt.concat(*panels, columns=_BESIDE), own, "group", "acquired")
         yield replace(drawn, name=f"curve-{place}") if len(parts) > 1 else drawn
 
 
@@ -133,7 +133,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
     points = rows.select(
         "step",
         "n",
-        pl.lit(paradigm).alias("paradigm"),
+        pl.lit(paradigm).alias("group"),
         *((100 * pl.col(name)).alias(name) for name in ("value", "low", "high")),
     )
     base, title = alt.Chart(alt.InlineData(points.to_dicts())).encode(x=x), _WORDS.get("accuracy")
@@ -144,7 +144,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
     dots = base.mark_point(filled=True, size=28, opacity=1, color=_BLUE).encode(
         y=y,
         tooltip=[
-            "paradigm:N",
+            "group:N",
             alt.Tooltip("step:Q", format=","),
             alt.Tooltip("value:Q", title="accuracy", format=".1f"),
             alt.Tooltip("low:Q", title="from", format=".1f"),

@@ -51,7 +51,7 @@ class PairSet:
     """The pairs of one file.
 
     `name` is the file's name without suffix, `sha256` the hash of its bytes. Every item has the texts "good" and "bad"
-    and the labels "paradigm", "phenomenon" and "dataset" (= `name`). `cautions` warn about the data.
+    and the labels "group", "phenomenon" and "dataset" (= `name`). `cautions` warn about the data.
     """
 
     name: str

@@ -25,7 +25,7 @@ _NAMED = 3
 """Number of places or groups that a caution names."""
 _LINES = 5
 """Number of lines with a mark that are named for each side."""
-_GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
+_GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 
 
 def checked_marks(
@@ -72,7 +72,7 @@ def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tupl
     for item, row in zip(items, rows, strict=True):
         line = f"{line_noun(row.line)} {row.line:d}"
         first, second = (Sentence(item.texts[role], name, line) for role in ROLES)
-        pairs.append(Pair(first, second, item.labels["paradigm"]))
+        pairs.append(Pair(first, second, item.labels["group"]))
     yield from text_defects.cautions(pairs, sides)
     if same := [_line(item) for item in items if item.texts["good"] == item.texts["bad"]]:
         yield _WORDS.get("identical", n=len(same), lines=first_of(same, _NAMED))
@@ -80,7 +80,7 @@ def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tupl
     yield from repeated_rows(zip(texts, map(_line, items), strict=True), "pairs")
     for label, noun in _GROUPS.items():
         yield from name_cautions((item.labels[label] for item in items), noun)
-    sizes = Counter(item.labels["paradigm"] for item in items)
+    sizes = Counter(item.labels["group"] for item in items)
     single = [repr(group) for group, size in sizes.items() if size == 1]
     if single and len(sizes) > 1:
         yield _WORDS.get("alone", n=len(single), named=first_of(single, _NAMED))

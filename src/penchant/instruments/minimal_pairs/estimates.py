@@ -20,7 +20,7 @@ from penchant.instruments.minimal_pairs.credits import (
     of_stereotypes,
     preferences,
 )
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, beside_fixed, fixed_share, holding
+from penchant.instruments.minimal_pairs.fixed_effects import THESE, beside_fixed, fixed_share, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.instruments.minimal_pairs.strata_means import (
@@ -71,23 +71,23 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
     The fit of the line in |A|−|U| is tested by paradigm; of a single paradigm, over all pairs.
     """
     remark = beside_fixed(*clusters(part))
-    paradigms = part["paradigm"].unique(maintain_order=True).to_list()
+    paradigms = part["group"].unique(maintain_order=True).to_list()
     whole = _block(part, credit, "overall", ALL, settings, fitted=len(paradigms) == 1)
     for estimate in with_holm(whole, _family_of_all):
         headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
         yield estimate.noted(remark) if headline else estimate
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
-        yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
+        yield replace(estimate, by={"scope": THESE, "group": ALL, "split": ALL})
     phenomena = part["phenomenon"].unique(maintain_order=True).to_list()
-    same = bool((part["phenomenon"] == part["paradigm"]).all())
+    same = bool((part["phenomenon"] == part["group"]).all())
     for phenomenon in [] if same or len(phenomena) < 2 else phenomena:
         inside = (part["phenomenon"] == phenomenon).to_numpy()
         yield from _block(part.filter(inside), credit[inside], "phenomenon", phenomenon, settings)
     if len(paradigms) < 2:
         return
-    masks = [(part["paradigm"] == paradigm).to_numpy() for paradigm in paradigms]
+    masks = [(part["group"] == paradigm).to_numpy() for paradigm in paradigms]
     blocks = [
-        list(_block(part.filter(inside), credit[inside], "paradigm", paradigm, settings, fitted=True))
+        list(_block(part.filter(inside), credit[inside], "group", paradigm, settings, fitted=True))
         for paradigm, inside in zip(paradigms, masks, strict=True)
     ]
     every = (estimate for block in blocks for estimate in block)
@@ -183,9 +183,9 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) ->
     everything = np.ones(len(more), dtype=bool)
     yield percent(won, everything, ALL, tied(everything))
     for share in fixed_share(won, strata, noun, settings.level, STEREOTYPE):
-        yield replace(_in_percent(share, tied(everything)), by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
-    for direction in DIRECTIONS if part["paradigm"].n_unique() > 1 else ():
-        inside = (part["paradigm"] == direction).to_numpy()
+        yield replace(_in_percent(share, tied(everything)), by={"scope": THESE, "group": ALL, "split": ALL})
+    for direction in DIRECTIONS if part["group"].n_unique() > 1 else ():
+        inside = (part["group"] == direction).to_numpy()
         untied = inside & (more != 0.5)
         left_out = Note("minimal_pairs.ties-left-out", ties=int((inside & ~untied).sum()))
         yield percent(more, untied, direction, left_out)

@@ -102,12 +102,12 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
         """Yield accuracy on the fair pairs minus that on the original ones, overall and in shared paradigms."""
         pairs = _distinct(items, how)
-        parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
+        parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("group", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
         yield from self._gain(pairs, "overall", ALL)
         if len(both) < 2:
             return
-        each = [estimate for name, part in both.items() for estimate in self._gain(part, "paradigm", name)]
+        each = [estimate for name, part in both.items() for estimate in self._gain(part, "group", name)]
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
@@ -118,7 +118,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
             pairs["credit"].to_numpy(),
             fair,
             original,
-            pairs["paradigm"].to_list(),
+            pairs["group"].to_list(),
             level=self.level,
             noun="paradigms",
         )
@@ -139,7 +139,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
     """Return one row per distinct pair of a paradigm and per copy: its credit, and the sets that contain it."""
-    same = ["paradigm", "good", "bad"]
+    same = ["group", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))
         .with_columns(pl.int_range(pl.len()).over("dataset", *same).alias("copy"))

@@ -156,7 +156,7 @@ VIEWS = Views(
         ),
         TableSpec(
             "fair-by-paradigm",
-            At(measure=GAIN, scope="paradigm"),
+            At(measure=GAIN, scope="group"),
             (level("group"), *_SCORED, _of_set(ORIGINAL), _of_set(FAIR), _GAIN, p(), adjusted(), _SHARED),
             by_model=True,
             detail=True,

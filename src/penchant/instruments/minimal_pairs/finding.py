@@ -11,7 +11,7 @@ import polars as pl
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.credits import ALL, HALF, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, of_groups, sampled
+from penchant.instruments.minimal_pairs.fixed_effects import THESE, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
@@ -63,7 +63,7 @@ def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> s
     """Return a phrase for the groups of some estimates: exactly these, or others like them; empty if there are none."""
     n, noun = next(filter(None, map(sampled, rows)), (0, ""))
     if these:
-        noun = str(rows[0]["measure"]).rpartition(", ")[2].removesuffix(f" {AS_THEY_ARE}")
+        noun = str(rows[0]["measure"]).rpartition(", ")[2].removeprefix("these ")
     return words.get("over", noun=noun, n=n, these=these) if noun else ""
 
 
@@ -85,7 +85,7 @@ class _Part:
         yield gaps if clear else ""
         how = _STEREOTYPE if self.kinds else _SHARE
         rows = self._rows(measure=self.measure, scope=("overall", "stereotype"), group=ALL, split=ALL)
-        fixed = self._rows(measure=of_groups(self.measure), scope=AS_THEY_ARE)
+        fixed = self._rows(measure=of_groups(self.measure), scope=THESE)
         yield from levels_of(rows, fixed, how, "50%", self.words.below("share"))
         if self.pairs is not None:
             yield from ordered(self.pairs, self.words.below("differences"))
@@ -107,7 +107,7 @@ class _Part:
         """Yield the paradigms (for stereotypes, kinds of bias) in which each model differs from one half."""
         own, how = self.words.below("paradigms"), _STEREOTYPE if self.kinds else _SHARE
         chosen = {"scope": "stereotype", "group": lambda group: group not in (ALL, *DIRECTIONS)}
-        at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "paradigm"}))
+        at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "group"}))
         said: dict[str, list[str]] = {}
         for source in self.found[:MOST]:
             lines = source.only(at)
@@ -128,8 +128,8 @@ class _Part:
         for _, part in list(comparison.group_by(SIDES, maintain_order=True))[:MOST]:
             headline = _headline(part)
             (source,) = compared(part)
-            every = source.only(At(scope="paradigm", split=ALL, normalise=headline["normalise"]))
-            first = source.only(At(scope="paradigm", split=headline["split"], normalise=headline["normalise"]))
+            every = source.only(At(scope="group", split=ALL, normalise=headline["normalise"]))
+            first = source.only(At(scope="group", split=headline["split"], normalise=headline["normalise"]))
             if len(every) > 1 and first and not self.kinds:
                 equal = headline["split"] == EQUAL
                 what = own.get("what", comparison=pair_of(headline), n=int(headline["n"]) if equal else 0)
@@ -149,16 +149,16 @@ class _Part:
         assert first.source.result is not None
         alone = lone(first.source.result.items)
         words = self.words.below("people").given(raters=int(first["raters"]), lone=alone)
-        fixed = self._rows(measure=of_groups(AGAINST_MAJORITY), scope=AS_THEY_ARE)
+        fixed = self._rows(measure=of_groups(AGAINST_MAJORITY), scope=THESE)
         yield from levels_of(known, fixed, _SHARE, "50%", words.below("majority"))
-        fixed = self._rows(measure=of_groups(MINUS_PEOPLE), scope=AS_THEY_ARE)
+        fixed = self._rows(measure=of_groups(MINUS_PEOPLE), scope=THESE)
         minus = self._rows(measure=MINUS_PEOPLE, scope="overall")
         yield from levels_of(minus, fixed, POINTS, "0", words.below("minus"))
         yield from self._agreement(first, words)
 
     def _agreement(self, line: Line, words: Text) -> Iterator[str]:
         """Yield the number of raters and their agreement, and how often one rater agrees with the others."""
-        lines = {each["measure"]: each for each in line.source.only(At(scope=("overall", AS_THEY_ARE)))}
+        lines = {each["measure"]: each for each in line.source.only(At(scope=("overall", THESE)))}
         some = {name: each for name, each in lines.items() if measured([each.row])}
         alpha = next((some[name] for name in ALPHAS.values() if name in some), None)
         raw = _SHARE.number(some[RAW].row) if RAW in some else ""
@@ -186,7 +186,7 @@ def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
     for _, part in comparison.group_by(SIDES, maintain_order=True):
         row = _signed(_headline(part))
         rows.append(row)
-        same = part.filter(scope=AS_THEY_ARE, split=row["split"], normalise=row["normalise"])
+        same = part.filter(scope=THESE, split=row["split"], normalise=row["normalise"])
         fixed += map(_signed, same.iter_rows(named=True))
     how = _points(all(row["split"] == EQUAL for row in rows), words)
     beside = replace(how, beside=lambda row: _apart(row, words))

@@ -15,7 +15,7 @@ from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
 """With fewer groups than this, estimates for exactly these groups are added."""
-AS_THEY_ARE = "as they are"
+THESE = "these groups"
 """The scope of estimates for exactly the paradigms at hand."""
 MEAN = "mean {} over {}"
 """The name of the mean of a measure over groups."""
@@ -26,7 +26,7 @@ GROUPS = ("paradigms", TYPES)
 
 def fixed(measure: str, noun: str) -> str:
     """Return the name of a measure for exactly the groups at hand; `noun` is the word for the groups."""
-    return f"{measure}, {noun} {AS_THEY_ARE}"
+    return f"{measure}, these {noun}"
 
 
 def of_groups(measure: str) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def over_groups(measure: str) -> tuple[str, ...]:
 
 def is_fixed(measure: str) -> bool:
     """Return whether a measure is for exactly the groups at hand."""
-    return measure.endswith(f" {AS_THEY_ARE}")
+    return measure.endswith(tuple(f", these {noun}" for noun in GROUPS))
 
 
 def few(labels: Collection[str]) -> bool:

@@ -192,7 +192,7 @@ class PairTable:
         sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
         """Return the pair of a row, with its paradigm, its phenomenon, and any other labels that the table has."""
-        labels = {"paradigm": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
+        labels = {"group": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
         return Item(name, texts, labels, place(self.path, row.line))
@@ -277,7 +277,7 @@ def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
         hint = "on the hub, 0 is stereo and 1 antistereo: write the words instead" if direction.isdecimal() else ""
         table.refuse(message, row.line, names.direction, hint=hint or one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(ROLES, table.sides, strict=True)}
-    labels = {"paradigm": direction, "phenomenon": kind, "dataset": name}
+    labels = {"group": direction, "phenomenon": kind, "dataset": name}
     id_ = table.code_or(str(number), row, names.id)
     if names.id == "id":  # CrowS-Pairs is published with a pandas index, which takes precedence
         id_ = table.code_or(id_, row, "")
@@ -298,7 +298,7 @@ def _comps(table: PairTable, row: Row, number: int) -> Item:
     }
     name = stem(table.path)
     phenomenon = table.code_or(name, row, "negative_sample_type")
-    labels = {"paradigm": name, "phenomenon": phenomenon, "dataset": name}
+    labels = {"group": name, "phenomenon": phenomenon, "dataset": name}
     return Item(table.code_or(str(number), row, "id"), texts, labels, place(table.path, row.line))
 
 

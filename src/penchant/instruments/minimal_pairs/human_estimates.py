@@ -19,7 +19,7 @@ from penchant.instruments.minimal_pairs.credits import (
     paired,
     paired_over,
 )
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, MEAN, few, fixed, fixed_share
+from penchant.instruments.minimal_pairs.fixed_effects import MEAN, THESE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human_judgements import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.records import Estimate
@@ -90,13 +90,13 @@ def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estima
     ordered = items.sort("file", "id", maintain_order=True)
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = ordered.filter(pl.col("dataset") == name)
-        paradigms = items.filter(pl.col("dataset") == name)["paradigm"].unique(maintain_order=True).to_list()
+        paradigms = items.filter(pl.col("dataset") == name)["group"].unique(maintain_order=True).to_list()
         several = paradigms if len(paradigms) > 1 else []
-        groups = (("overall", ALL, part), *(("paradigm", each, part.filter(paradigm=each)) for each in several))
+        groups = (("overall", ALL, part), *(("group", each, part.filter(group=each)) for each in several))
         found = (
             estimate
             for scope, group, inside in groups
-            for estimate in _of_group(inside, scope, group, kind, probe, lengths=scope == "paradigm" or not several)
+            for estimate in _of_group(inside, scope, group, kind, probe, lengths=scope == "group" or not several)
         )
         for estimate in with_holm(found, _family):
             yield placed_family(replace(estimate, by={"dataset": name, **estimate.by}), name)
@@ -104,7 +104,7 @@ def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estima
 
 def _family(estimate: Estimate) -> str | None:
     """Return the family of a difference from people in a paradigm, one per score; None for other estimates."""
-    adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "paradigm"
+    adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "group"
     return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
 
@@ -122,7 +122,7 @@ def _of_group(
     if lengths:
         parts[scope, group, EQUAL_LENGTH] = here.of_equal_length()
     if scope == "overall":
-        parts[AS_THEY_ARE, ALL, ALL] = here.as_they_are()
+        parts[THESE, ALL, ALL] = here.as_they_are()
     for levels, estimates in parts.items():
         by = dict(zip(("scope", "group", "split"), levels, strict=True))
         yield from (replace(estimate, by={**by, **estimate.by}) for estimate in estimates)

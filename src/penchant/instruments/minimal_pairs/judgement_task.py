@@ -52,7 +52,7 @@ def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for numbered in enumerate(items):
         labels = numbered[1].labels
-        groups.setdefault((labels["dataset"], labels["paradigm"]), []).append(numbered)
+        groups.setdefault((labels["dataset"], labels["group"]), []).append(numbered)
 
     def content(numbered: tuple[int, Item]) -> tuple[str, str]:
         return numbered[1].texts["good"], numbered[1].texts["bad"]

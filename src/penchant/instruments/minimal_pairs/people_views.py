@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.credits import ALL, deltas
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, of_groups, over_groups
+from penchant.instruments.minimal_pairs.fixed_effects import THESE, of_groups, over_groups
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -35,13 +35,13 @@ PANELS = 12
 """The largest number of paradigms of a data set that are drawn."""
 _MANY = 10
 """Number of paradigms above which their table is a detail."""
-_WHERE = {"": "overall", "-by-paradigm": "paradigm"}
+_WHERE = {"": "overall", "-by-paradigm": "group"}
 """The endings of the names of tables, and the scopes of their rows."""
 
 
 def _share(key: str, measure: str, **levels: str) -> list[Column]:
     own: dict[str, Any] = {**levels, "measure": measure}
-    fixed = {**own, "measure": of_groups(measure), "scope": AS_THEY_ARE}
+    fixed = {**own, "measure": of_groups(measure), "scope": THESE}
     return [number(key, ".1f", scale=100, **own), number(f"{key}-fixed", ".1f", scale=100, **fixed)]
 
 
@@ -62,15 +62,15 @@ def _first(found: Sequence[Source]) -> Sequence[Source]:
 
 
 _SCORED = (level("normalise", "score"), model(), count("pairs"))
-_FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": AS_THEY_ARE}
+_FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": THESE}
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
     """Return three tables: models minus raters, models against raters, and raters alone."""
-    data = [level("dataset", "data"), *([level("group")] if scope == "paradigm" else [])]
-    adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "paradigm" else []
+    data = [level("dataset", "data"), *([level("group")] if scope == "group" else [])]
+    adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "group" else []
     equal = count("equal", measure=over_groups(CORRELATIONS[False]), split=EQUAL_LENGTH)
-    lengths = [equal, *_correlations(EQUAL_LENGTH, "-equal")] if scope == "paradigm" else []
+    lengths = [equal, *_correlations(EQUAL_LENGTH, "-equal")] if scope == "group" else []
     return [
         TableSpec(
             f"minus-people{suffix}",
@@ -120,11 +120,11 @@ def people_figure(results: Sequence[Result], text: Text) -> Any:
         if source.result is not None
         for row in _points(source.result.items, source.result.signature["normalise"].split(",")[0])
     ]
-    paradigms = list(dict.fromkeys(row["paradigm"] for row in points))
+    paradigms = list(dict.fromkeys(row["group"] for row in points))
     reach = max((abs(row["human"]) for row in points), default=1.0) or 1.0
     names = [source.model for source in judged]
     panels = [
-        _panel([row for row in points if row["paradigm"] == each], names, each, 1.08 * reach)
+        _panel([row for row in points if row["group"] == each], names, each, 1.08 * reach)
         for each in paradigms[:PANELS]
     ]
     return alt.concat(*panels, columns=2) if panels else None
@@ -133,7 +133,7 @@ def people_figure(results: Sequence[Result], text: Text) -> Any:
 def _points(items: pl.DataFrame, how: str) -> list[dict[str, Any]]:
     heard = items.filter(pl.col("human_n") > 0)
     return (
-        heard.select(pl.col("id").alias("pair"), "paradigm", "good", pl.col("human_n").alias("raters"))
+        heard.select(pl.col("id").alias("pair"), "group", "good", pl.col("human_n").alias("raters"))
         .with_columns(
             pl.Series("human", mean_judgements(judgements(heard)), dtype=pl.Float64),
             pl.Series("delta", deltas(heard, how), dtype=pl.Float64),

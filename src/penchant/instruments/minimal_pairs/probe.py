@@ -86,7 +86,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
 
     def group(self, item: Drawn) -> str:
         """Return the paradigm of a pair."""
-        return item[1].labels["paradigm"]
+        return item[1].labels["group"]
 
     def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
         """Return the pairs to score: all, or in a pilot some of every paradigm.

@@ -51,7 +51,7 @@ def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, s
             outcome, good, bad = _mended(good, bad, words, counters, rng, seen)
         if outcome in (EQUAL, REPAIRED) and (good, bad) in seen:
             outcome = DUPLICATE
-        tally = outcomes.setdefault(item.labels["paradigm"], {})
+        tally = outcomes.setdefault(item.labels["group"], {})
         tally[outcome] = tally.get(outcome, 0) + 1
         if outcome in (EQUAL, REPAIRED):
             seen.add((good, bad))
@@ -59,7 +59,7 @@ def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, s
     kinds = (EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE)
     whole = {kind: sum(tally.get(kind, 0) for tally in outcomes.values()) for kind in kinds}
     table = [
-        {"paradigm": name, "pairs": sum(tally.values()), **{kind: tally.get(kind, 0) for kind in kinds}}
+        {"group": name, "pairs": sum(tally.values()), **{kind: tally.get(kind, 0) for kind in kinds}}
         for name, tally in {**outcomes, ALL: whole}.items()
     ]
     return FairSet(rows, pl.DataFrame(table))

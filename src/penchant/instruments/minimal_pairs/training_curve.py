@@ -65,14 +65,11 @@ def _of_paradigms(result: Result) -> pl.DataFrame:
     accuracies = result.summary.filter(
         (pl.col("measure") == ACCURACY) & (pl.col("split") == ALL) & ~pl.col("dataset").is_in(stereotyped(result.items))
     )
-    named = result.items.group_by("dataset").agg(pl.col("paradigm").unique()).filter(pl.col("paradigm").list.len() == 1)
-    single = named.with_columns(pl.col("paradigm").list.first())
-    alone = (
-        accuracies.filter(scope="overall")
-        .join(single, on="dataset", how="inner", maintain_order="left")
-        .with_columns(pl.col("paradigm").alias("group"))
-    )
-    return pl.concat([accuracies.filter(scope="paradigm"), alone.select(accuracies.columns)])
+    named = result.items.group_by("dataset").agg(pl.col("group").unique()).filter(pl.col("group").list.len() == 1)
+    single = named.with_columns(pl.col("group").list.first())
+    whole = accuracies.filter(scope="overall").drop("group")
+    alone = whole.join(single, on="dataset", how="inner", maintain_order="left")
+    return pl.concat([accuracies.filter(scope="group"), alone.select(accuracies.columns)])
 
 
 def _acquisitions(
@@ -83,7 +80,7 @@ def _acquisitions(
         if name in stereotyped(results[0].items):
             continue
         parts = [result.items.filter(pl.col("dataset") == name) for result in results]
-        paradigms = parts[0]["paradigm"]
+        paradigms = parts[0]["group"]
         for how in settings.normalisations():
             table = np.stack([credits(part, how) for part in parts], axis=1)
             estimates: list[Estimate] = []

@@ -22,7 +22,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     SPLITS,
 )
 from penchant.instruments.minimal_pairs.finding import preferring
-from penchant.instruments.minimal_pairs.fixed_effects import AS_THEY_ARE, TYPES, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.fixed_effects import THESE, TYPES, is_fixed, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
@@ -64,7 +64,7 @@ def facts(results: Sequence[Result]) -> dict[str, Any]:
             for name, alone in parted(results, "dataset")
         },
         "published": [name == CROWS_PAIRS for name in of_stereotypes],
-        "few": any(AS_THEY_ARE in result.summary["scope"] for result in results),
+        "few": any(THESE in result.summary["scope"] for result in results),
         "ties": list(dict.fromkeys(signature.get("ties", "half") for signature in signatures)),
         "ways": list(dict.fromkeys(signature["method"] for signature in signatures)),
         "hows": list(dict.fromkeys(how for each in signatures for how in each["normalise"].split(","))),
@@ -91,7 +91,7 @@ def _roles(results: Sequence[Result], items: pl.DataFrame, sets: Sequence[str]) 
 _SCORED = (level("normalise", "score"), model())
 _DATA, _GROUP = level("dataset", "data"), level("group")
 _OF_ALL: Mapping[str, Any] = {"measure": ACCURACY, "split": ALL}
-_FIXED: Mapping[str, Any] = {"measure": of_groups(ACCURACY), "scope": AS_THEY_ARE}
+_FIXED: Mapping[str, Any] = {"measure": of_groups(ACCURACY), "scope": THESE}
 _BY_SPLIT = (
     *(number(split, ".1f", scale=100, counted=True, measure=ACCURACY, split=split) for split in SPLITS),
     number("adjusted", ".1f", scale=100, measure=ADJUSTED),
@@ -111,7 +111,7 @@ def _degrees(line: Line) -> int:
 
 
 def _stereotyped(line: Line) -> Cell:
-    return f"{ALL}, {TYPES} {AS_THEY_ARE}" if is_fixed(line["measure"]) else str(line["group"])
+    return f"{ALL}, these {TYPES}" if is_fixed(line["measure"]) else str(line["group"])
 
 
 def _of_score(measure: object) -> bool:
@@ -168,7 +168,7 @@ TABLES = (
     ),
     TableSpec(
         "by-paradigm",
-        At(scope="paradigm", **_OF_ALL),
+        At(scope="group", **_OF_ALL),
         (_DATA, _GROUP, *_ALL_PAIRS, *_BY_SPLIT, adjusted("p-half")),
         detail=_many,
         first=_LEADING,
@@ -201,7 +201,7 @@ TABLES = (
 def _over(line: Line) -> Cell:
     """Return the groups that a difference is about: these or others."""
     _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
-    return f"{'these' if line['scope'] == AS_THEY_ARE else 'other'} {noun}"
+    return f"{'these' if line['scope'] == THESE else 'other'} {noun}"
 
 
 def _of_itself(line: Line) -> bool:
@@ -226,15 +226,15 @@ def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = (
 
 
 def _overall(found: Sequence[Source]) -> list[Column]:
-    few = any(line["scope"] == AS_THEY_ARE for source in found for line in source.lines)
+    few = any(line["scope"] == THESE for source in found for line in source.lines)
     return _compared(found, *([Column("over", _over)] if few else []))
 
 
 COMPARED = (
-    TableSpec("differences", At(scope=("overall", AS_THEY_ARE)), _overall, by_model=True),
+    TableSpec("differences", At(scope=("overall", THESE)), _overall, by_model=True),
     TableSpec(
         "differences-by-paradigm",
-        At(measure=DIFFERENCE, scope="paradigm"),
+        At(measure=DIFFERENCE, scope="group"),
         lambda found: _compared(found, _GROUP, last=[adjusted()]),
         by_model=True,
         detail=_many,
@@ -268,10 +268,10 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
 def _groups(found: Sequence[Source]) -> list[Source]:
     """Return accuracies by paradigm or, for stereotypes, whose paradigms are directions, by kind of bias."""
     kinds = any(stereotyped(source.frame) for source in found)
-    scope = "phenomenon" if kinds else "paradigm"
+    scope = "phenomenon" if kinds else "group"
     inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
     shown = [replace(each, frame=each.frame.filter(inside)) for each in found]
-    other = "paradigm" if kinds else "phenomenon"
+    other = "group" if kinds else "phenomenon"
     percent = _percent(shown, scope)
     return [
         replace(each, frame=each.frame.with_columns(pl.lit(None, pl.String).alias(other), lengths="split"))
@@ -295,7 +295,7 @@ FIGURES = (
         Forest(
             "accuracy",
             At(measure=ACCURACY, split=tuple(SPLITS), normalise=FIRST),
-            *("row", "lengths", ".1f", "model", "phenomenon paradigm lengths"),
+            *("row", "lengths", ".1f", "model", "phenomenon group lengths"),
             null=50,
             of=_groups,
         ),
@@ -359,7 +359,7 @@ def _tokens(role: str) -> Tokens:
 ITEMS = Items(
     columns=(
         ItemColumn("id", "id"),
-        *(ItemColumn(name, "label", varies=True) for name in ("dataset", "phenomenon", "paradigm")),
+        *(ItemColumn(name, "label", varies=True) for name in ("dataset", "phenomenon", "group")),
         *(ItemColumn("good"), ItemColumn("bad"), ItemColumn("human_n", "number")),
         *(ItemColumn("choices", "number", digits=2), ItemColumn("ratings", "number", digits=2, signed=True)),
     ),

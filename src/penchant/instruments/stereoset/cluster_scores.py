@@ -87,9 +87,7 @@ def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFra
         columns |= score_columns(name, chosen)
         columns[name] = _text(cluster.sentences[role] for cluster in clusters)
         columns[f"score_{name}"] = pl.Series([total(score) for score in chosen], dtype=pl.Float64)
-    return pl.DataFrame(columns).with_columns(
-        (pl.col("n_tokens_stereotype") - pl.col("n_tokens_anti")).alias("difference")
-    )
+    return pl.DataFrame(columns).with_columns(difference=pl.col("n_tokens_stereotype") - pl.col("n_tokens_anti"))
 
 
 def _text(values: Iterable[str]) -> pl.Series:
