@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]
 SECTION = "Means over sentences"
 NONE_FOUND = "Where no difference is found"
-SHOWN = ("mean β", "mean δ", "mean rated mass", "difference of mean β", "difference of mean δ")
+SHOWN = ("mean β", "mean δ", "mean rated share", "difference of mean β", "difference of mean δ")
 
 
 def _normal(rng: np.random.Generator, n: int) -> Array:
@@ -81,7 +81,7 @@ def _distance(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
 
 # Raters -----------------------------------------------------------------------------------------------------
 
-_RATED = tuple(f"{measure}, raters sampled" for measure in ("mean β", "mean δ"))
+_RATED = tuple(f"{measure}, for other raters too" for measure in ("mean β", "mean δ"))
 _RATED_GAP = tuple(f"difference of {measure}" for measure in _RATED)
 
 

@@ -138,6 +138,6 @@ def test_a_real_causal_model_takes_the_same_study(tmp_path: Path) -> None:
     found = pc.Cloze(data=str(tmp_path), resamples=200).run(model)
     assert found.signature["method"] == "lp"
     assert found.signature["candidates"] == "rated"
-    assert found.items["rated_mass"].to_list() == pytest.approx(found.items["top_mass"].to_list())
+    assert found.items["rated_share"].to_list() == pytest.approx(found.items["top_share"].to_list())
     means = {row["group"]: row["value"] for row in found.summary.filter(pl.col("measure") == "mean β").to_dicts()}
     assert means["early"] < -0.2 < -0.1 < means["modern"]

@@ -177,7 +177,7 @@ def test_two_raters_an_owner_and_a_server_that_is_killed(
         (file,) = (predicted / (name.partition(".")[0] + "-out")).rglob("summary.parquet")
         found[name] = pl.read_parquet(file).drop("signature")
     assert found["said.sqlite"].equals(found["ratings.csv"], null_equal=True)
-    raters = found["said.sqlite"].filter(measure="mean β, raters sampled")
+    raters = found["said.sqlite"].filter(measure="mean β, for other raters too")
     assert raters["low"].is_finite().any()
 
 

@@ -30,14 +30,14 @@ def lists(items: pl.DataFrame, name: str) -> list[Floats]:
     return [np.array([np.nan if v is None else v for v in cell], float) for cell in items[name]]
 
 
-def test_beta_delta_and_rated_mass(out: Path) -> None:
+def test_beta_delta_and_rated_share(out: Path) -> None:
     for model in ("bundled_modern", "bundled_early-modern"):
         items, _ = read(out, "cloze", model)
         words = list(zip(lists(items, "probs"), lists(items, "valences"), strict=True))
         beta = np.array([np.nansum(p * v) for p, v in words])
         np.testing.assert_allclose(items["beta"], beta, atol=1e-12)
         np.testing.assert_allclose(items["delta"], 1 - np.abs(items["expected"].to_numpy() - beta) / 2, atol=1e-12)
-        np.testing.assert_allclose(items["rated_mass"], [p[~np.isnan(v)].sum() for p, v in words], atol=1e-12)
+        np.testing.assert_allclose(items["rated_share"], [p[~np.isnan(v)].sum() for p, v in words], atol=1e-12)
 
 
 class Strata:
@@ -67,7 +67,11 @@ def picked(items: pl.DataFrame, x: Floats, group: str) -> Strata:
 
 def test_means_over_sentences(out: Path) -> None:
     items, summary = read(out, "cloze", "bundled_modern")
-    for measure, column, low in (("mean β", "beta", -1), ("mean δ", "delta", 0), ("mean rated mass", "rated_mass", 0)):
+    for measure, column, low in (
+        ("mean β", "beta", -1),
+        ("mean δ", "delta", 0),
+        ("mean rated share", "rated_share", 0),
+    ):
         for group in (*GROUPS, "all"):
             estimate = row(summary, measure=measure, group=group)
             assert estimate["how"].startswith("t interval over ")
@@ -117,7 +121,7 @@ def test_raters_sampled(out: Path) -> None:
             number = effective_raters(items.filter(pl.col("group").is_in(GROUPS if group == "all" else [group])))
             df = total**2 / ((x.variances**2 / [len(p) - 1 for p in x.parts]).sum() + raters**2 / (number - 1))
             half = stats.t.ppf(0.975, df) * np.sqrt(total)
-            estimate = row(summary, measure=f"mean {name}, raters sampled", group=group)
+            estimate = row(summary, measure=f"mean {name}, for other raters too", group=group)
             ends = np.clip([x.mean - half, x.mean + half], -1 if name == "β" else 0, 1)
             fixed = numbers(row(summary, measure=f"mean {name}", group=group))[1:]  # which it holds
             ends = np.array([min(ends[0], fixed[0]), max(ends[1], fixed[1])])
@@ -134,7 +138,7 @@ def test_ratings_moved(out: Path) -> None:
         probs, valences = (np.concatenate(lists(kept, name)) for name in ("probs", "valences"))
         rated = ~np.isnan(valences)
         probs, valences = probs[rated], valences[rated]
-        estimate = row(summary, measure="mean β, ratings moved", group=group)
+        estimate = row(summary, measure="mean β, if raters were off by half a point", group=group)
         moved = round(len(probs) / 12)
         assert estimate["how"].startswith(f"{moved} of {len(probs)} ratings moved")
         draws = np.empty(10_000)

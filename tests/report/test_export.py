@@ -187,11 +187,11 @@ def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
         }
     )
     recipe = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 2, "ratings": "r#1", "lexicon": "none"}
-    settings_ = {"corpora": "none", "unrated": "zero", "renormalise": "no", "moved-share": 0.1, "draws": 100}
+    settings_ = {"corpora": "none", "unrated": "zero", "rated_only": "no", "moved-share": 0.1, "draws": 100}
     numbers = {"level": 0.95, "resamples": 100, "seed": 0}
     signature = Signature.of("cloze", model=model, **recipe, **settings_, **numbers)
     probe = pc.Cloze(data="d", method="fill", k=2, moved_share=0.1, draws=100, resamples=100)
-    return probe.result(pc.Measured(measured(items, renormalise=False)), signature)
+    return probe.result(pc.Measured(measured(items, rated_only=False)), signature)
 
 
 def outcome(results: Mapping[str, Sequence[pc.Result]]) -> Outcome:
@@ -292,7 +292,7 @@ def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Pat
     for row in rows:
         plain, moved = (
             next(r for r in raw if r["group"] == row["group"] and r["measure"] == f"difference of {row['of']}{suffix}")
-            for suffix in ("", ", ratings moved")
+            for suffix in ("", ", if raters were off by half a point")
         )
         assert int(row["sentences"]) == plain["n"]
         for column, part in (("value", "value"), ("value low", "low"), ("value high", "high")):
@@ -553,7 +553,7 @@ def placed(*tables: Table) -> Document:
     return Document([Placed("t", "T", section, [], None, {})])
 
 
-OTHER = Table("other", "Other", ("where", "β, raters sampled"), (Row(("d_1, mean", 1)), Row(("d_1, none", 2))))
+OTHER = Table("other", "Other", ("where", "β, for other raters too"), (Row(("d_1, mean", 1)), Row(("d_1, none", 2))))
 WORDS = Table("words", "Words", ("set", "word"), (Row(("X", "oak")),))
 
 
@@ -598,10 +598,10 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
     assert [row["where"] for row in read(tmp_path / "t-other.csv")] == ["d_1, mean"]
     assert (tmp_path / "t-words.csv").exists(), "it has no scores"
     chosen = tmp_path / "chosen"
-    export(document, "csv", chosen, scores=["none"], columns="accuracy,β, raters sampled,model,score")
+    export(document, "csv", chosen, scores=["none"], columns="accuracy,β, for other raters too,model,score")
     assert list(read(chosen / "t-t.csv")[0]) == ["accuracy", "model", "score", "note", "signature"]
     assert [row["score"] for row in read(chosen / "t-t.csv")] == ["none", "none"]
-    assert list(read(chosen / "t-other.csv")[0]) == ["β, raters sampled", "signature"]
+    assert list(read(chosen / "t-other.csv")[0]) == ["β, for other raters too", "signature"]
     assert not (chosen / "t-words.csv").exists(), "none of its columns was chosen"
     export(document, "latex", tmp_path, columns=["data", "A=U p", "accuracy"])
     heads = [line for line in (tmp_path / "t-t.tex").read_text("utf-8").splitlines() if "A=U p" in line]
@@ -614,7 +614,10 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
     ("choice", "parts"),
     [
         ({"scores": "nine"}, ["no table has a score 'nine'", "did you mean none?", "none, mean"]),
-        ({"columns": "modell,score"}, ["no table has a column 'modell'", "did you mean model?", "β, raters sampled"]),
+        (
+            {"columns": "modell,score"},
+            ["no table has a column 'modell'", "did you mean model?", "β, for other raters too"],
+        ),
         ({"columns": " , "}, ["no column is named", "use one of data, pairs"]),
     ],
 )

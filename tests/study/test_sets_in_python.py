@@ -102,7 +102,7 @@ def test_surprisal_under_a_masked_model_is_warned_of(lm: Any) -> None:
 
 def test_help_shows_what_is_penchants_own() -> None:
     shown = pydoc.plain(pydoc.render_doc(pc.Cloze))
-    assert "run(self, model" in shown and "renormalise : bool" in shown
+    assert "run(self, model" in shown and "rated_only : bool" in shown
     assert not any(name in shown for name in ("model_dump", "model_fields", "__pydantic", "parse_obj"))
 
 

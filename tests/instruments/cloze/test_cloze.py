@@ -102,7 +102,7 @@ def cloze(data: Path, **parameters: Any) -> pc.Cloze:
     return pc.Cloze(data=str(data), **{**FAST, **parameters})
 
 
-def items(rows: Rows, *, renormalise: bool = False) -> pl.DataFrame:
+def items(rows: Rows, *, rated_only: bool = False) -> pl.DataFrame:
     """Items as the probe makes them: (group, expected point, predictions)."""
     table: dict[str, Any] = {
         "id": [f"i{i}" for i in range(len(rows))],
@@ -115,23 +115,23 @@ def items(rows: Rows, *, renormalise: bool = False) -> pl.DataFrame:
         "sources": [["none" if value is None else "ratings" for *_, value in found] for _, _, found in rows],
     }
     kinds: dict[str, Any] = {"expected": pl.Float64, "probs": pl.List(pl.Float64), "valences": pl.List(pl.Float64)}
-    return measured(pl.DataFrame(table, schema_overrides=kinds), renormalise=renormalise)
+    return measured(pl.DataFrame(table, schema_overrides=kinds), rated_only=rated_only)
 
 
 def result(table: pl.DataFrame, model: str = "m", moved_share: float = 0.5, **more: object) -> pc.Result:
-    fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "renormalise": "no"}
+    fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "rated_only": "no"}
     numbers = {"moved-share": moved_share, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
     probe = pc.Cloze(data="d", method="fill", k=3, moved_share=moved_share, draws=200, resamples=500)
     chosen = {name: value for name, value in more.items() if name in ("unrated", "draws", "level", "seed", "resamples")}
-    chosen["renormalise"] = more.get("renormalise") == "yes"
+    chosen["rated_only"] = more.get("rated_only") == "yes"
     return probe.model_copy(update=chosen).result(pc.Measured(table), signature)
 
 
 def recipe(**more: Any) -> pc.Cloze:
     return pc.Cloze(
         data="d",
-        **{"level": 0.95, "resamples": 500, "seed": 0, "moved_share": 0.5, "draws": 200, **more, "renormalise": False},
+        **{"level": 0.95, "resamples": 500, "seed": 0, "moved_share": 0.5, "draws": 200, **more, "rated_only": False},
     )
 
 
@@ -149,7 +149,7 @@ def test_the_published_formulas() -> None:
     table = items([("g", -1, [("a", 0.7, -1), ("b", 0.2, 0), ("c", 0.1, 1)]), ("g", -1, [("a", 0.8, -1)])])
     assert table["beta"].to_list() == pytest.approx([-0.6, -0.8])
     assert table["delta"].to_list() == pytest.approx([0.8, 0.9])
-    assert table["rated_mass"].to_list() == pytest.approx([1.0, 0.8])
+    assert table["rated_share"].to_list() == pytest.approx([1.0, 0.8])
 
 
 @given(
@@ -163,7 +163,7 @@ def test_bounds_and_mirror_image(found: list[tuple[float, float]], expected: flo
     beta, mirrored = table["beta"].to_list()
     assert -1 <= beta <= 1
     assert mirrored == pytest.approx(-beta)
-    assert abs(beta) <= table["rated_mass"][0] + 1e-12
+    assert abs(beta) <= table["rated_share"][0] + 1e-12
     one, other = table["delta"].to_list()
     assert 0 <= one <= 1
     assert one == pytest.approx(other)
@@ -243,8 +243,8 @@ def test_predictions_equal_plain_transformers(zoo: Zoo, tmp_path: Path, name: st
         beta = sum(p * sigma for p, sigma in rated)
         assert row["beta"] == pytest.approx(beta, abs=1e-5)
         assert row["delta"] == pytest.approx(1 - abs(rho - beta) / 2, abs=1e-5)
-        assert row["rated_mass"] == pytest.approx(sum(p for p, _ in rated), abs=1e-5)
-        assert row["top_mass"] == pytest.approx(sum(p for *_, p in expected[id_]), abs=1e-5)
+        assert row["rated_share"] == pytest.approx(sum(p for p, _ in rated), abs=1e-5)
+        assert row["top_share"] == pytest.approx(sum(p for *_, p in expected[id_]), abs=1e-5)
         assert row["rated"] + row["unrated"] + row["pieces"] == k
         for source in seen:
             seen[source] += sources.count(source)
@@ -270,7 +270,7 @@ def test_what_is_no_word_is_never_rated(zoo: Zoo, tmp_path: Path) -> None:
             own = sources.filter(words == look)
             assert set(own) == {"piece"}, (name, look)
         assert found["rated"].to_list() == [0] * len(PLAIN)
-        assert found["top_mass"].to_list() == pytest.approx([1] * len(PLAIN), abs=1e-4)
+        assert found["top_share"].to_list() == pytest.approx([1] * len(PLAIN), abs=1e-4)
 
 
 def test_after_a_quotation_mark_an_unmarked_token_is_a_word(zoo: Zoo) -> None:
@@ -342,7 +342,7 @@ def test_candidates_have_the_softmax_of_whole_sentences(
         assert row["words"] == [word for word, _ in expected]
         assert row["probs"] == pytest.approx([p for _, p in expected], abs=1e-5)
         np.testing.assert_allclose(np.log(row["probs"]), np.log([p for _, p in expected]), atol=2e-4)
-        assert row["top_mass"] == pytest.approx(1)
+        assert row["top_share"] == pytest.approx(1)
         sigmas = {folded(word): sigma for word, sigma in lexicon.items()}
         beta = sum(p * sigmas.get(folded(word), 0) for word, p in expected)
         assert row["beta"] == pytest.approx(beta, abs=1e-5)
@@ -368,9 +368,9 @@ def test_k_cuts_the_list(zoo: Zoo, tmp_path: Path) -> None:
     whole, cut = (cloze(data, k=k).run(lm).items for k in (10, 2))
     assert cut["words"].to_list() == [row[:2] for row in whole["words"].to_list()]
     assert cut["probs"].to_list() == [row[:2] for row in whole["probs"].to_list()]
-    assert all(cut["top_mass"] <= whole["top_mass"])
-    assert cut["top_mass"].min() < 1 - 1e-9  # type: ignore[operator]
-    assert cut["top_mass"].to_list() == pytest.approx([sum(row[:2]) for row in whole["probs"].to_list()])
+    assert all(cut["top_share"] <= whole["top_share"])
+    assert cut["top_share"].min() < 1 - 1e-9  # type: ignore[operator]
+    assert cut["top_share"].to_list() == pytest.approx([sum(row[:2]) for row in whole["probs"].to_list()])
 
 
 def test_where_candidates_come_from(zoo: Zoo, tmp_path: Path) -> None:
@@ -470,7 +470,7 @@ def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
     data = write_set(tmp_path / "set", PLAIN)
     plain = cloze(data, k=6).run(lm)
     assert plain.items["beta"].to_list() == [None] * 4
-    assert plain.items["rated_mass"].to_list() == [0] * 4
+    assert plain.items["rated_share"].to_list() == [0] * 4
     predicted = zip(plain.items["words"].explode(), plain.items["sources"].explode(), strict=True)
     words = [word for word, source in predicted if source == "none"]
     assert plain.items["pieces"].sum() > 0
@@ -483,18 +483,18 @@ def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
     assert found.items["pieces"].equals(plain.items["pieces"])
 
 
-def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None:
+def test_rated_only_divides_by_the_rated_share(zoo: Zoo, tmp_path: Path) -> None:
     lm = language_model(zoo("bert"))
     ratings = [("s1", "cabinet", "a", -1.0), ("s1", "fo", "a", 0.5), ("s3", "never mind", "a", 1.0)]
     data = write_set(tmp_path / "set", PLAIN, ratings=ratings)
-    plain, divided = (cloze(data, renormalise=flag).run(lm) for flag in (False, True))
-    assert (plain.signature["renormalise"], divided.signature["renormalise"]) == ("no", "yes")
+    plain, divided = (cloze(data, rated_only=flag).run(lm) for flag in (False, True))
+    assert (plain.signature["rated_only"], divided.signature["rated_only"]) == ("no", "yes")
     before, after = plain.items.row(0, named=True), divided.items.row(0, named=True)
     probs = dict(zip(before["words"], before["probs"], strict=True))
     assert before["beta"] == pytest.approx(0.5 * probs["fo"] - probs["cabinet"])
     assert after["beta"] == pytest.approx(before["beta"] / (probs["fo"] + probs["cabinet"]))
     assert after["delta"] == pytest.approx(1 - abs(-1 - after["beta"]) / 2)
-    assert after["rated_mass"] == before["rated_mass"]
+    assert after["rated_share"] == before["rated_share"]
     assert divided.items["beta"].to_list()[1:] == [None] * 3
     assert divided.items["delta"].to_list()[1:] == [None] * 3
     assert plain.items["beta"].to_list()[1:] == [None] * 3  # nor without: nothing is known of a lean
@@ -507,11 +507,11 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     modern = value(divided.summary, group="modern", measure="mean β")
     assert math.isnan(modern["value"])
     assert notes_of(modern) == (Note("no-items"), Note(LEFT_OUT, lost=2))
-    mass = value(divided.summary, group="all", measure="mean rated mass")
+    mass = value(divided.summary, group="all", measure="mean rated share")
     assert mass["n"] == 4
     assert LEFT_OUT not in {note.code for note in notes_of(mass)}
     for found, flag in ((plain, False), (divided, True)):
-        told = [Note("cloze.no-beta", ids=["s2", "s3", "s4"], of=4), Note("cloze.little-rated", renormalise=flag)]
+        told = [Note("cloze.no-beta", ids=["s2", "s3", "s4"], of=4), Note("cloze.little-rated", rated_only=flag)]
         assert {*map(str, told)} <= {*found.cautions}
 
 
@@ -535,25 +535,25 @@ def test_punctuation_is_not_counted_among_words_that_nobody_rated() -> None:
     assert told(comma, word, piece, pieces=1) == {"words": 1, "marks": 1, "pieces": 1, "of": 4}
 
 
-def test_rated_mass_and_counts_are_shown_everywhere() -> None:
+def test_rated_share_and_counts_are_shown_everywhere() -> None:
     rows: Rows = [
         ("early", -1, [("thou", 0.5, -1.0), ("x", 0.25, None)]),
         ("modern", 1, [("you", 0.1, 1.0), ("y", 0.35, None)]),
     ]
     found = result(items(rows))
-    assert value(found.summary, group="early", measure="mean rated mass")["value"] == 0.5
-    assert value(found.summary, group="all", measure="mean rated mass")["value"] == pytest.approx(0.3)
+    assert value(found.summary, group="early", measure="mean rated share")["value"] == 0.5
+    assert value(found.summary, group="all", measure="mean rated share")["value"] == pytest.approx(0.3)
     (caution, *_) = cloze_cautions(found.items, recipe())
     assert (caution.code, caution.params["words"], caution.params["of"]) == ("cloze.not-rated", 2, 4)
     assert (caution.params["mass"], caution.params["top"]) == pytest.approx((0.3, 0.6))
     assert found.cautions == (str(caution), NOT_JUDGED)
     (table,) = SECTION.tables([found])
-    assert table.columns[-1] == "rated mass"
+    assert table.columns[-1] == "rated share"
     masses = [str(row.cells[-1]).split()[0] for row in table.rows]
     assert masses == ["0.50", "0.10", "too"]  # of two sentences there is no mean to show
     assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
     less: Rows = [("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)]), rows[1]]
-    assert str(Note("cloze.little-rated", renormalise=False)) in result(items(less)).cautions
+    assert str(Note("cloze.little-rated", rated_only=False)) in result(items(less)).cautions
     assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == (NOT_JUDGED,)
 
 
@@ -583,9 +583,16 @@ def data(tmp_path: Path, lexicon: dict[str, float]) -> Path:
 
 def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
     found = cloze(data, k=60).run(language_model(zoo("roberta")))
-    measures = {"mean β": "beta", "mean δ": "delta", "mean rated mass": "rated_mass"}
-    names = [*measures, *(f"mean {what}, {check}" for what in "βδ" for check in ("ratings moved", "raters sampled"))]
-    names.append("mean β, per rated probability")
+    measures = {"mean β": "beta", "mean δ": "delta", "mean rated share": "rated_share"}
+    names = [
+        *measures,
+        *(
+            f"mean {what}, {check}"
+            for what in "βδ"
+            for check in ("if raters were off by half a point", "for other raters too")
+        ),
+    ]
+    names.append("mean β, counting rated words only")
     assert sorted(found.summary["measure"].to_list()) == sorted(names * 4)
     for group in ("early", "modern", "neutral", "all"):
         part = found.items if group == "all" else found.items.filter(pl.col("group") == group)
@@ -600,7 +607,7 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
             assert ("rough" in row["note"]) == (len(part) < 10)
         for column in ("beta", "delta"):
             name = f"mean {'β' if column == 'beta' else 'δ'}"
-            row = value(found.summary, group=group, measure=f"{name}, ratings moved")
+            row = value(found.summary, group=group, measure=f"{name}, if raters were off by half a point")
             assert row["value"] == pytest.approx(value(found.summary, group=group, measure=name)["value"])
             assert row["low"] < row["high"]
             method = read_method(row["method"])
@@ -687,7 +694,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     assert own["corpora"].startswith("low+high#")
     assert own["corpora"].split(",")[1] == "3"
     numbers = {"moved-share": "0.25", "draws": "100", "level": "0.95", "resamples": "200", "seed": "5"}
-    expected = {"unrated": "zero", "renormalise": "no", **numbers}
+    expected = {"unrated": "zero", "rated_only": "no", **numbers}
     assert {key: own[key] for key in expected} == expected
     assert "candidates" not in own
     write_lexicon(tmp_path / "mine.jsonl", {"nurse": 1})
@@ -696,7 +703,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
 
 
 def test_saved_and_loaded_back(zoo: Zoo, data: Path, tmp_path: Path) -> None:
-    found = cloze(data, renormalise=True).run(language_model(zoo("albert")))
+    found = cloze(data, rated_only=True).run(language_model(zoo("albert")))
     found.save(tmp_path / "r")
     back = pc.Result.load(tmp_path / "r")
     assert back.items.equals(found.items)
@@ -859,7 +866,7 @@ def test_the_interval_is_that_of_a_slow_replay(share: float) -> None:
     expected = replay(table, 11, share, 70, 0.9)
     assert len(expected) == 8
     for (group, what), (low, high) in expected.items():
-        row = value(found, group=group, measure=f"mean {what}, ratings moved")
+        row = value(found, group=group, measure=f"mean {what}, if raters were off by half a point")
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=1e-12)
         sizes = [sum(v is not None for g, _, own in rows if g == name for *_, v in own) for name in ("g0", "g1", "g2")]
         known = sizes if group == "all" else [sizes[int(group[1])]]
@@ -867,24 +874,24 @@ def test_the_interval_is_that_of_a_slow_replay(share: float) -> None:
         assert read_method(row["method"]) == Method("cloze.moved", moved=used, of=sum(known), draws=70, seed=11)
 
 
-def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
+def test_rated_onlyd_moves_are_shares_of_the_rated_share() -> None:
     table = items(
-        [("g", 1, [("a", 0.3, 0.0), ("b", 0.1, 0.5), ("c", 0.4, None)]), ("g", 1, [("c", 0.4, None)])], renormalise=True
+        [("g", 1, [("a", 0.3, 0.0), ("b", 0.1, 0.5), ("c", 0.4, None)]), ("g", 1, [("c", 0.4, None)])], rated_only=True
     )
-    own = pc.Cloze(data="d", resamples=500, moved_share=0.1, draws=300, renormalise=True)
+    own = pc.Cloze(data="d", resamples=500, moved_share=0.1, draws=300, rated_only=True)
     (drawn,) = Moves([table], own).drawn("beta")
     assert set(np.round(drawn[0], 9)) == {round(0.125 + d, 9) for d in (0.375, -0.375, 0.125, -0.125)}
     assert np.isnan(drawn[1]).all()
-    row = value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")
+    row = value(result(table, rated_only="yes").summary, measure="mean β, if raters were off by half a point")
     assert (row["n"], row["value"]) == (1, pytest.approx(0.125))
     assert not math.isnan(row["low"])
 
 
 def test_nothing_rated_leaves_nothing_to_move() -> None:
     table = items([("g", 1, [("c", 0.4, None)])])
-    divided = result(items([("g", 1, [("c", 0.4, None)])], renormalise=True), renormalise="yes")
+    divided = result(items([("g", 1, [("c", 0.4, None)])], rated_only=True), rated_only="yes")
     for found in (result(table), divided):
-        row = value(found.summary, measure="mean β, ratings moved")
+        row = value(found.summary, measure="mean β, if raters were off by half a point")
         assert math.isnan(row["value"]) and notes_of(row) == (Note("no-items"),)
 
 
@@ -898,7 +905,12 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
     table = items([*rows, *bare])
     assert table["beta"].to_list() == [0.5, pytest.approx(0.15), None, None]
     found, alone = result(table), result(items(rows))
-    for measure in ("mean β", "mean δ", "mean β, ratings moved", "mean δ, ratings moved"):
+    for measure in (
+        "mean β",
+        "mean δ",
+        "mean β, if raters were off by half a point",
+        "mean δ, if raters were off by half a point",
+    ):
         row = value(found.summary, group="h", measure=measure)
         assert math.isnan(row["value"]) and math.isnan(row["low"]) and row["n"] == 0
         assert (
@@ -906,7 +918,7 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
             == alone.summary.filter((pl.col("group") == "g") & (pl.col("measure") == measure))["value"].item()
         )
         assert value(found.summary, group="all", measure=measure)["n"] == 2
-    assert value(found.summary, group="h", measure="mean rated mass")["value"] == 0
+    assert value(found.summary, group="h", measure="mean rated share")["value"] == 0
     assert str(Note("cloze.no-beta", ids=["i2", "i3"], of=4)) in found.cautions
     other = result(items([*rows, ("h", 0.0, [("c", 0.4, 0.5)]), ("h", 0.0, [("d", 0.2, 1.0)])]), "other")
     for row in pc.compare(found, other).filter(group="h").iter_rows(named=True):
@@ -924,9 +936,9 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     beta, delta = (value(found.summary, measure=f"mean {what}") for what in "βδ")
     assert (beta["n"], beta["value"]) == (2, pytest.approx((0.5 - 0.1) / 2))
     assert (delta["n"], delta["value"]) == (2, pytest.approx((0.75 + 0.95) / 2))
-    other = value(found.summary, measure="mean β, per rated probability")
+    other = value(found.summary, measure="mean β, counting rated words only")
     assert (other["n"], other["value"]) == (2, pytest.approx((1.0 - 0.5) / 2))
-    assert value(found.summary, measure="mean rated mass")["value"] == pytest.approx((0.5 + 0.2) / 3)
+    assert value(found.summary, measure="mean rated share")["value"] == pytest.approx((0.5 + 0.2) / 3)
     assert str(Note("cloze.no-beta", ids=["i1"], of=3)) in found.cautions
     (table,) = SECTION.tables([found])
     left_out = "Sentences without a rated prediction have no β and no δ and are left out: i1."
@@ -936,18 +948,18 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     assert str(table.rows[0].cells[2]) == "2 of 3"
 
 
-def test_what_turns_on_renormalise_is_a_caution() -> None:
+def test_what_turns_on_rated_only_is_a_caution() -> None:
     """Rated words of little probability lean one way in all sentences, those of much probability none."""
     steady: Rows = [("g", 1.0, [("w", 0.05, 1.0), ("v", 0.005 * (i % 3), 0.0)]) for i in range(14)]
     heavy: Rows = [("g", 1.0, [("a", 0.1 + 0.02 * i, -1.0), ("b", 0.4, 0.0)]) for i in range(6)]
     every: Rows = [*steady, *heavy]
     plain = result(items(every))
-    divided = result(items(every, renormalise=True), renormalise="yes")
+    divided = result(items(every, rated_only=True), rated_only="yes")
     own = value(plain.summary, measure="mean β")
-    other = value(plain.summary, measure="mean β, per rated probability")
+    other = value(plain.summary, measure="mean β, counting rated words only")
     assert own["low"] < 0 < own["high"] and other["low"] > 0
     # Each choice gives the other's numbers beside its own.
-    turned = value(divided.summary, measure="mean β, over all probability")
+    turned = value(divided.summary, measure="mean β, counting all words")
     assert [turned[key] for key in ("value", "low", "high")] == pytest.approx(
         [own[k] for k in ("value", "low", "high")]
     )
@@ -976,14 +988,20 @@ class TestTwoTables:
         first, second = Moves([a, b], recipe(moved_share=0.1)).drawn("beta")
         assert np.array_equal(first, second)
         assert len(set(first[0])) == 2
-        row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
+        row = value(
+            pc.compare(result(a, "a"), result(b, "b")),
+            measure="difference of mean β, if raters were off by half a point",
+        )
         assert (row["low"], row["value"], row["high"]) == (0, 0, 0)
 
     def test_unequal_predictions_move_it_by_half_the_gap(self) -> None:
         a, b = (items([("g", 1, [("w", p, 0.0)])]) for p in (0.5, 0.2))
         first, second = Moves([a, b], recipe(moved_share=1)).drawn("beta")
         assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
-        row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
+        row = value(
+            pc.compare(result(a, "a"), result(b, "b")),
+            measure="difference of mean β, if raters were off by half a point",
+        )
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
         assert (method := read_method(row["method"])) and (method.params["moved"], method.params["of"]) == (1, 1)
 
@@ -1013,7 +1031,7 @@ def judged(rows: Sequence[tuple[str, float, Sequence[tuple[str, float, dict[int,
 def test_other_raters_by_hand() -> None:
     # Both raters rate everything: β of three sentences is .5·(1, 0, −1) by one and .5·(1, 1, 0) by the other.
     rows = [("g", 1.0, [("w", 0.5, {0: a, 1: b})]) for a, b in ((1.0, 1.0), (0.0, 1.0), (-1.0, 0.0))]
-    row = value(result(judged(rows)).summary, measure="mean β, raters sampled")
+    row = value(result(judged(rows)).summary, measure="mean β, for other raters too")
     # β is ½, ¼, −¼, variance 7/48 over 3 sentences; the raters' means are 0 and ⅓, variance 1/18 over 2 raters.
     parts = 7 / 48 / 3, 1 / 18 / 2
     df = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 1)
@@ -1024,7 +1042,7 @@ def test_other_raters_by_hand() -> None:
     method = read_method(row["method"])
     assert method is not None and (method.params["raters"], method.params["df"]) == (2, pytest.approx(df))
     # δ = 1 − ½|1 − β| = ½ + ½β here, so its interval is half as wide.
-    delta = value(result(judged(rows)).summary, measure="mean δ, raters sampled")
+    delta = value(result(judged(rows)).summary, measure="mean δ, for other raters too")
     fixed = value(result(judged(rows)).summary, measure="mean δ")
     assert delta["high"] == pytest.approx(max(min(1, delta["value"] + half / 2), fixed["high"]))
     assert delta["low"] == pytest.approx(min(delta["value"] - half / 2, fixed["low"]))
@@ -1033,11 +1051,11 @@ def test_other_raters_by_hand() -> None:
 def test_what_one_rater_says_counts_as_known() -> None:
     one = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {})]) for a in (1.0, 0.0, -1.0, 0.5)]
     alone = result(judged(one))
-    row = value(alone.summary, measure="mean β, raters sampled")
+    row = value(alone.summary, measure="mean β, for other raters too")
     assert math.isnan(row["low"]) and len(notes_of(row)) == 1
     assert alone.cautions[-1] == NOT_JUDGED
     both = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {0: a, 4: -a})]) for a in (1.0, 0.0, -1.0, 0.5)]
-    row = value(result(judged(both)).summary, measure="mean β, raters sampled")
+    row = value(result(judged(both)).summary, measure="mean β, for other raters too")
     assert [note.params["share"] for note in notes_of(row) if note.code == KNOWN] == pytest.approx([0.2 / 0.7])
     method = read_method(row["method"])
     assert method is not None and method.params["raters"] == 2  # raters 1, 2 and 3 rate nothing here
@@ -1057,14 +1075,14 @@ def test_neither_the_order_of_sentences_nor_the_names_of_raters_matter(order: li
     )
     summaries = [result(judged(table)).summary for table in (rows, [renamed[i] for i in order])]
     for group in ("g0", "all"):
-        one, other = (value(summary, group=group, measure="mean δ, raters sampled") for summary in summaries)
+        one, other = (value(summary, group=group, measure="mean δ, for other raters too") for summary in summaries)
         assert (one["low"], one["high"]) == pytest.approx((other["low"], other["high"]), abs=1e-12)
 
 
 def test_two_models_lose_the_same_rater_together() -> None:
     rows = [("g", 1.0, [("w", 0.5, {0: 1.0, 1: 0.0})]), ("g", 1.0, [("w", 0.4, {0: 0.5, 1: -0.5})])] * 30
     a, b = judged(rows), judged([(g, rho, [(w, p - 0.1, by) for w, p, by in found]) for g, rho, found in rows])
-    row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, raters sampled")
+    row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, for other raters too")
     # Gaps of .1·½ and .1·0: deviations of .025 over 60 sentences; raters .075 and −.025: variance .1²/2 over 2.
     parts = 0.025**2 / 59, 0.1**2 / 4
     df = sum(parts) ** 2 / (parts[0] ** 2 / 59 + parts[1] ** 2)
@@ -1096,7 +1114,7 @@ def side(betas: Sequence[float], groups: Sequence[str], model: str, **more: Any)
     return result(items(rows), model, **more)
 
 
-SHOWN = ("", ", raters sampled", ", ratings moved")
+SHOWN = ("", ", for other raters too", ", if raters were off by half a point")
 
 
 class TestComparison:
@@ -1128,7 +1146,7 @@ class TestComparison:
         assert modern["p_holm"] == pytest.approx(max(modern["p"], early["p_holm"]))
         assert math.isnan(whole["p_holm"])
         assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in SHOWN} | {
-            "difference of mean β, per rated probability"
+            "difference of mean β, counting rated words only"
         }
         assert {Signature.parse(text)["model"] for text in found["signature"]} == {"a − b"}
 
@@ -1151,13 +1169,13 @@ class TestComparison:
     def test_a_sentence_without_beta_in_one_model_is_left_out_and_counted(self) -> None:
         rows = [("g", 1.0, [("w", 0.1 * i, 1.0)]) for i in range(1, 5)]
         less: Rows = [*rows[:3], ("g", 1.0, [("w", 0.3, None)])]
-        a, b = (result(items(r, renormalise=True), m, renormalise="yes") for m, r in (("a", rows), ("b", less)))
+        a, b = (result(items(r, rated_only=True), m, rated_only="yes") for m, r in (("a", rows), ("b", less)))
         found = pc.compare(a, b)
         for measure in ("β", "δ"):
             row = value(found, measure=f"difference of mean {measure}")
             assert row["n"] == 3
             assert Note(LEFT_OUT, lost=1) in notes_of(row)
-            assert value(found, measure=f"difference of mean {measure}, ratings moved")["n"] == 3
+            assert value(found, measure=f"difference of mean {measure}, if raters were off by half a point")["n"] == 3
 
     @pytest.mark.parametrize(
         ("field", "theirs", "shown"),
@@ -1167,7 +1185,7 @@ class TestComparison:
             ("ratings", "r#2", r"ratings \(r#1 and r#2\)"),
             ("method", "pll", r"method \(fill and pll\)"),
             ("lexicon", "l#1", r"lexicon \(none and l#1\)"),
-            ("renormalise", "yes", r"renormalise \(no and yes\)"),
+            ("rated_only", "yes", r"rated_only \(no and yes\)"),
             ("moved-share", 0.6, r"moved-share \(0.5 and 0.6\)"),
         ],
     )
@@ -1210,7 +1228,7 @@ def awkward() -> list[pc.Result]:
         ("alpha@1", [*spread, ("modern", 1, [("you", 0.3, 1.0)])]),
         ("beta|two", [*same, ("modern", 1, [("zounds", 0.3, None)])]),
     ]
-    return [result(items(rows, renormalise=True), model, renormalise="yes") for model, rows in named]
+    return [result(items(rows, rated_only=True), model, rated_only="yes") for model, rows in named]
 
 
 def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result]) -> None:
@@ -1272,9 +1290,11 @@ def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
 
 
 def test_a_rated_word_of_no_probability_at_all() -> None:
-    table = items([("g", 1, [("a", 0.0, 1.0)]), ("g", 1, [("a", 0.5, 1.0)])], renormalise=True)
+    table = items([("g", 1, [("a", 0.0, 1.0)]), ("g", 1, [("a", 0.5, 1.0)])], rated_only=True)
     assert table["beta"].to_list() == [None, 1.0]
-    assert value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")["n"] == 1
+    assert (
+        value(result(table, rated_only="yes").summary, measure="mean β, if raters were off by half a point")["n"] == 1
+    )
 
 
 @pytest.mark.whole

@@ -240,7 +240,7 @@ def test_columns_of_the_results_are_no_labels(write: Write) -> None:
         pl.DataFrame(
             {"expected": [0.0], "group": ["g"], "probs": [[1.0]], "valences": [[0.0]], "sources": [["lexicon"]]}
         ),
-        renormalise=False,
+        rated_only=False,
     )
     assert {*made.columns, "words", "raters", "ratings"} - {"expected", "group"} == RESERVED
 

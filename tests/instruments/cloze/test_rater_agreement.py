@@ -127,7 +127,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
         in told
     )
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
-    row = summary.filter(measure="mean β, raters sampled", group="all").row(0, named=True)
+    row = summary.filter(measure="mean β, for other raters too", group="all").row(0, named=True)
     items = pl.read_parquet(next(out.glob("**/items.parquet")))
     mass = np.zeros(5)
     for probs, raters in items.select("probs", "raters").iter_rows():

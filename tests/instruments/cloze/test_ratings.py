@@ -57,8 +57,8 @@ def result(
         "valences": [[None if s in ("none", "piece") else 0.5 for _, _, s in row] for row in predictions.values()],
         "sources": [[source for _, _, source in row] for row in predictions.values()],
     }
-    items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), renormalise=False)
-    numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "renormalise": "no"}
+    items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), rated_only=False)
+    numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "rated_only": "no"}
     numbers["scale"] = "old < new"
     probe = Cloze(data="mine", moved_share=0.1, draws=2, resamples=100)
     return probe.result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
@@ -198,7 +198,7 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
         assert beta != 0
         assert new["beta"] == pytest.approx(beta, abs=1e-12)
         assert new["delta"] == pytest.approx(1 - abs(new["expected"] - beta) / 2, abs=1e-12)
-        assert new["rated_mass"] == pytest.approx(sum(rated.values()), abs=1e-12)
+        assert new["rated_share"] == pytest.approx(sum(rated.values()), abs=1e-12)
     code, out, err = penchant("ratings", "export", "second")
     assert out == ",".join(COLUMNS) + "\n"
     assert err.startswith("0 words to rate")

@@ -32,7 +32,7 @@ _OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
-_NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
+_NUMBERS = ("beta", "delta", "rated_share", "top_share", "rated", "unrated", "pieces")
 _NAMED = 3
 """Number of sentences that a caution lists."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))

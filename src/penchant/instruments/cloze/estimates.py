@@ -1,4 +1,4 @@
-"""Estimates from rated predictions: mean β, δ and rated mass by group, and their sensitivity to the ratings."""
+"""Estimates from rated predictions: mean β, δ and rated share by group, and their sensitivity to the ratings."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ Array = NDArray[np.float64]
 Values = TypeVar("Values", Array, pl.Series)
 SUITING = ("beta", "delta")
 """The measures that depend on raters, and by which two models are compared."""
-MOVED = "{}, ratings moved"
+MOVED = "{}, if raters were off by half a point"
 """The name of a measure as it would be if some ratings were different."""
-PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
-"""The name of a measure with the other choice of `renormalise`."""
+PER_RATED, OVER_ALL = "{}, counting rated words only", "{}, counting all words"
+"""The name of a measure with the other choice of `rated_only`."""
 LEFT_OUT = "cloze.nothing-rated"
 """The code of the note on sentences that no mean counts."""
 EVERYTHING = "all"
 """The group of all sentences."""
 LITTLE_RATED = 0.5
-"""Share of the mass of all predictions below which the mean rated mass gets a caution."""
+"""Share of the mass of all predictions below which the mean rated share gets a caution."""
 HALF_JUDGED = 0.5
-"""Share of the rated mass below which the part judged by two raters or more gets a caution."""
+"""Share of the rated share below which the part judged by two raters or more gets a caution."""
 SHOWN = Shown("+.3f", "sentences")
 _Row: TypeAlias = Mapping[str, Any]
 
 
-def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
-    """Return the items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
+def measured(items: pl.DataFrame, *, rated_only: bool) -> pl.DataFrame:
+    """Return the items with beta, delta, rated_share, top_share and the numbers of rated, unrated and piece predictions.
 
     β and δ are null for a sentence without a rated prediction: β would be 0 whatever the model predicts. With
-    `renormalise`, β is divided by the rated mass. Items without ratings get empty ones.
+    `rated_only`, β is divided by the rated share. Items without ratings get empty ones.
     """
     if "raters" not in items.columns:
         none: list[list[list[float]]] = [[[]] * len(probs) for probs in items["probs"]]
@@ -61,20 +61,20 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
         rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
         mass = math.fsum(p for p, _ in rated)
         lean = math.fsum(p * value for p, value in rated)
-        beta = (lean / mass if mass > 0 else None) if renormalise else lean if rated else None
+        beta = (lean / mass if mass > 0 else None) if rated_only else lean if rated else None
         rows.append(
             {
                 "beta": beta,
                 "delta": None if beta is None else 1 - abs(expected - beta) / 2,
-                "rated_mass": mass,
-                "top_mass": math.fsum(probs),
+                "rated_share": mass,
+                "top_share": math.fsum(probs),
                 "rated": len(rated),
                 "unrated": sources.count(UNRATED),
                 "pieces": sources.count(PIECE),
             }
         )
     counts = dict.fromkeys(("rated", "unrated", "pieces"), pl.Int32)
-    numbers = dict.fromkeys(("beta", "delta", "rated_mass", "top_mass"), pl.Float64)
+    numbers = dict.fromkeys(("beta", "delta", "rated_share", "top_share"), pl.Float64)
     return items.hstack(pl.DataFrame(rows, schema={**numbers, **counts}))
 
 
@@ -140,14 +140,14 @@ def _bounds(column: str, tables: int) -> tuple[float, float]:
 
 
 def other_name(settings: ClozeSettings) -> str:
-    """Return the name of a measure with the other choice of `renormalise`."""
-    return OVER_ALL if settings.renormalise else PER_RATED
+    """Return the name of a measure with the other choice of `rated_only`."""
+    return OVER_ALL if settings.rated_only else PER_RATED
 
 
 def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
-    """Return β of every sentence with the other choice of `renormalise`; null if no predicted word is rated."""
-    mass = pl.col("rated_mass")
-    other = pl.col("beta") * mass if settings.renormalise else pl.when(mass > 0).then(pl.col("beta") / mass)
+    """Return β of every sentence with the other choice of `rated_only`; null if no predicted word is rated."""
+    mass = pl.col("rated_share")
+    other = pl.col("beta") * mass if settings.rated_only else pl.when(mass > 0).then(pl.col("beta") / mass)
     return items.select(other.clip(-1, 1)).to_series()
 
 
@@ -175,9 +175,9 @@ class Moves:
         entries: list[list[tuple[float, int, tuple[str, str]]]] = []
         for table in tables:
             rated = []
-            columns = table.select("id", "words", "probs", "valences", "rated_mass")
+            columns = table.select("id", "words", "probs", "valences", "rated_share")
             for row, (id_, words, probs, valences, mass) in enumerate(columns.iter_rows()):
-                divisor = mass if settings.renormalise else 1.0
+                divisor = mass if settings.rated_only else 1.0
                 for word, p, value in zip(words, probs, valences, strict=True):
                     if value is not None and divisor > 0:
                         values.setdefault((id_, word), value)
@@ -276,19 +276,19 @@ def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -
 def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Note]:
     """Yield cautions about predictions that nobody or only one rater rates."""
     total = int(items["words"].list.len().sum())
-    mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
-    top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    mass = float(items["rated_share"].mean() or 0.0)  # type: ignore[arg-type]
+    top = float(items["top_share"].mean() or 0.0)  # type: ignore[arg-type]
     if total and not int(items["rated"].sum()):
         yield Note("cloze.none-rated", of=total)
         return
     unrated, words, pieces = (int(counts.sum()) for counts in (items["unrated"], unrated_words(items), items["pieces"]))
     marks = unrated - words
-    renormalise = settings.renormalise
+    rated_only = settings.rated_only
     if words + marks + pieces:
         counts = {"words": words, "marks": marks, "pieces": pieces, "of": total}
-        yield Note("cloze.not-rated", **counts, renormalise=renormalise, mass=mass, top=top)
+        yield Note("cloze.not-rated", **counts, rated_only=rated_only, mass=mass, top=top)
     if mass < LITTLE_RATED * top:
-        yield Note("cloze.little-rated", renormalise=renormalise)
+        yield Note("cloze.little-rated", rated_only=rated_only)
     judged = Raters([items], settings).share()
     if judged < HALF_JUDGED and mass > 0:
         yield Note("cloze.one-rater-each", share=judged)
@@ -312,14 +312,14 @@ def without_beta(items: pl.DataFrame) -> list[str]:
 
 
 def turning(rows: Iterable[_Row]) -> Iterator[Note]:
-    """Yield the caution about groups whose lean depends on the choice of `renormalise`."""
+    """Yield the caution about groups whose lean depends on the choice of `rated_only`."""
     places = [[group, *numbers] for _, group, *numbers in turns(rows)]
     if places:
         yield Note("cloze.turns", places=places)
 
 
 def turns(rows: Iterable[_Row]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the estimates whose clear difference from 0, or its sign, depends on the choice of `renormalise`.
+    """Yield the estimates whose clear difference from 0, or its sign, depends on the choice of `rated_only`.
 
     Each with the models compared, group ("" for all sentences), and the numbers over all probability and per rated
     probability.

@@ -104,7 +104,7 @@ def _compared(source: Source, results: Sequence[Result], words: Text) -> Iterato
 
     If sentences expect opposite ends, leaning towards one of them suits some and not the others, and a mean δ over all
     would cancel: it is then reported by group only, leaving out groups that expect both ends, which are named. Last
-    come the differences of β that depend on `renormalise`.
+    come the differences of β that depend on `rated_only`.
     """
     joined = Joined.of([result.items for result in results])
     each = joined.each([result.items for result in results])

@@ -54,7 +54,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     """The lean of a model between two varieties of a language, from the words it puts into gaps.
 
     `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
-    rated mass) and a summary: mean β, δ and rated mass by group, with bootstrap intervals and with their range if some
+    rated share) and a summary: mean β, δ and rated share by group, with bootstrap intervals and with their range if some
     ratings had been half a point higher or lower.
     """
 
@@ -139,7 +139,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
             **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
             **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
             **self._cited_valences(test_set, base),
-            **{name: written(self, name) for name in ("unrated", "renormalise", "moved_share", "draws")},
+            **{name: written(self, name) for name in ("unrated", "rated_only", "moved_share", "draws")},
             **signed_unknown(self.on_unknown),
         }
 
@@ -174,11 +174,11 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         return Measured(self._table(kept, predictions, valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return mean β, δ and rated mass by group, and their sensitivity to the ratings."""
+        """Return mean β, δ and rated share by group, and their sensitivity to the ratings."""
         return cloze_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Yield cautions about raters, unrated predictions, and results that depend on `renormalise`."""
+        """Yield cautions about raters, unrated predictions, and results that depend on `rated_only`."""
         yield from little(estimates)
         yield from doubtful_raters(measured.items)
         yield from cloze_cautions(measured.items, self)
@@ -259,7 +259,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     def _table(
         self, sentences: Sequence[Sentence], predictions: Sequence[list[Filler]], valences: Valences
     ) -> pl.DataFrame:
-        """Return one row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated mass.
+        """Return one row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated share.
 
         Raters are numbered: their names stay in the file of ratings.
         """
@@ -295,7 +295,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
             "raters": pl.List(pl.List(pl.Int32)),
             "ratings": pl.List(pl.List(pl.Float64)),
         }
-        return measured(pl.DataFrame(rows, schema=schema), renormalise=self.renormalise)
+        return measured(pl.DataFrame(rows, schema=schema), rated_only=self.rated_only)
 
     def _rated(self, sentence: Sentence, filler: Filler, valences: Valences) -> tuple[float | None, str]:
         if filler.piece:

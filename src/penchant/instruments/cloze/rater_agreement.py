@@ -21,7 +21,7 @@ from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
-SAMPLED = "{}, raters sampled"
+SAMPLED = "{}, for other raters too"
 """The name of a measure whose interval covers other raters too."""
 KNOWN = "cloze.known"
 ENDS = "cloze.ends"
@@ -44,7 +44,7 @@ class Raters:
         self._expected = tables[0]["expected"].to_numpy()
         self._groups = tables[0]["group"].to_numpy()
         self._betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
-        entries = [_entries(table, renormalise=settings.renormalise) for table in tables]
+        entries = [_entries(table, rated_only=settings.rated_only) for table in tables]
         number = max(map(_number, tables))
         self._shifts = [np.zeros((number, len(tables[0]))) for _ in tables]
         self._heard = np.zeros((number, len(tables[0])), dtype=bool)
@@ -95,16 +95,16 @@ class Raters:
         return float(self._judged.sum()) / rated if rated else 0.0
 
 
-def _entries(table: pl.DataFrame, *, renormalise: bool) -> list[tuple[int, int, float]]:
+def _entries(table: pl.DataFrame, *, rated_only: bool) -> list[tuple[int, int, float]]:
     """Return rater, row of the sentence and change of its β without that rater, for every word with several raters."""
     found = []
-    for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_mass"], strict=True)):
+    for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_share"], strict=True)):
         for p, value, raters, ratings in words:
             for rater in dict.fromkeys(raters):
                 others = [r for who, r in zip(raters, ratings, strict=True) if who != rater]
                 if others:
                     change = sum(others) / len(others) - value
-                    found.append((rater, row, p * change / (mass if renormalise else 1.0)))
+                    found.append((rater, row, p * change / (mass if rated_only else 1.0)))
     return found
 
 
@@ -132,7 +132,7 @@ def _masses(table: pl.DataFrame) -> tuple[Array, Array]:
     """Return the probability of every sentence that two raters or more judge, and all that is rated."""
     words = _judged_words(table)
     judged = [sum(p for p, _, raters, _ in row if len(set(raters)) > 1) for row in words]
-    return np.array(judged, dtype=np.float64), table["rated_mass"].to_numpy()
+    return np.array(judged, dtype=np.float64), table["rated_share"].to_numpy()
 
 
 # Agreement ----------------------------------------------------------------------------------------------------------

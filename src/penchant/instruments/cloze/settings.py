@@ -17,8 +17,8 @@ from penchant.report.no_difference_text import Scale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
 from penchant.tables.documents import SETTINGS
 
-MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
-SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
+MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_share": "mean rated share"}
+SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_share": (0.0, 1.0)}
 """The smallest and largest value of each measure."""
 BETWEEN = Scale(
     {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
@@ -89,8 +89,8 @@ class ClozeSettings(Settings):
     """Two texts to estimate the valence of words that no other source rates. Default: none."""
     unrated: Literal["zero", "error"] = "zero"
     """Treatment of an unrated word: it adds nothing to β (`zero`, default) or stops the study (`error`)."""
-    renormalise: bool = False
-    """Divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
+    rated_only: bool = False
+    """Divide β by the rated share, as if unrated words had not been predicted. Default: no."""
     moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
     """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw.
 

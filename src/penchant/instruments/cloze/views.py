@@ -146,7 +146,7 @@ def _items(result: Result) -> pl.DataFrame:
 
 
 def _sums(items: pl.DataFrame) -> list[str]:
-    return [WORDS.get("items", "sum", mass=mass) for mass in items["top_mass"]]
+    return [WORDS.get("items", "sum", mass=mass) for mass in items["top_share"]]
 
 
 # The figure of all gaps --------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ VIEWS = Views(
             ItemColumn("expected", "number", digits=1, signed=True),
         ),
         each=(
-            *(ModelColumn("beta", signed=True), ModelColumn("delta"), ModelColumn("rated_mass")),
+            *(ModelColumn("beta", signed=True), ModelColumn("delta"), ModelColumn("rated_share")),
             ModelColumn("spelled", kind="hidden"),
         ),
         tokens=(Tokens("words", "worths", "", "probs", _sums, marks="valences"),),
