@@ -65,6 +65,9 @@ MARKS = {"roberta": "Ġ", "modernbert": "Ġ", "xlm-roberta": "▁", "albert": "�
 
 # Test sets and results to work with -------------------------------------------------------------------------
 
+CHECKS = ("if raters were off by half a point", "for other raters too")
+OFF = {what: f"mean {what}, {CHECKS[0]}" for what in "βδ"}
+
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -882,7 +885,7 @@ def test_rated_onlyd_moves_are_shares_of_the_rated_share() -> None:
     (drawn,) = Moves([table], own).drawn("beta")
     assert set(np.round(drawn[0], 9)) == {round(0.125 + d, 9) for d in (0.375, -0.375, 0.125, -0.125)}
     assert np.isnan(drawn[1]).all()
-    row = value(result(table, rated_only="yes").summary, measure="mean β, if raters were off by half a point")
+    row = value(result(table, rated_only="yes").summary, measure=OFF["β"])
     assert (row["n"], row["value"]) == (1, pytest.approx(0.125))
     assert not math.isnan(row["low"])
 
@@ -891,7 +894,7 @@ def test_nothing_rated_leaves_nothing_to_move() -> None:
     table = items([("g", 1, [("c", 0.4, None)])])
     divided = result(items([("g", 1, [("c", 0.4, None)])], rated_only=True), rated_only="yes")
     for found in (result(table), divided):
-        row = value(found.summary, measure="mean β, if raters were off by half a point")
+        row = value(found.summary, measure=OFF["β"])
         assert math.isnan(row["value"]) and notes_of(row) == (Note("no-items"),)
 
 
@@ -908,8 +911,8 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
     for measure in (
         "mean β",
         "mean δ",
-        "mean β, if raters were off by half a point",
-        "mean δ, if raters were off by half a point",
+        OFF["β"],
+        OFF["δ"],
     ):
         row = value(found.summary, group="h", measure=measure)
         assert math.isnan(row["value"]) and math.isnan(row["low"]) and row["n"] == 0
@@ -990,7 +993,7 @@ class TestTwoTables:
         assert len(set(first[0])) == 2
         row = value(
             pc.compare(result(a, "a"), result(b, "b")),
-            measure="difference of mean β, if raters were off by half a point",
+            measure=f"difference of {OFF['β']}",
         )
         assert (row["low"], row["value"], row["high"]) == (0, 0, 0)
 
@@ -1000,7 +1003,7 @@ class TestTwoTables:
         assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
         row = value(
             pc.compare(result(a, "a"), result(b, "b")),
-            measure="difference of mean β, if raters were off by half a point",
+            measure=f"difference of {OFF['β']}",
         )
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
         assert (method := read_method(row["method"])) and (method.params["moved"], method.params["of"]) == (1, 1)
@@ -1292,9 +1295,7 @@ def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
 def test_a_rated_word_of_no_probability_at_all() -> None:
     table = items([("g", 1, [("a", 0.0, 1.0)]), ("g", 1, [("a", 0.5, 1.0)])], rated_only=True)
     assert table["beta"].to_list() == [None, 1.0]
-    assert (
-        value(result(table, rated_only="yes").summary, measure="mean β, if raters were off by half a point")["n"] == 1
-    )
+    assert value(result(table, rated_only="yes").summary, measure=OFF["β"])["n"] == 1
 
 
 @pytest.mark.whole

@@ -47,7 +47,7 @@ _Row: TypeAlias = Mapping[str, Any]
 
 
 def measured(items: pl.DataFrame, *, rated_only: bool) -> pl.DataFrame:
-    """Return the items with beta, delta, rated_share, top_share and the numbers of rated, unrated and piece predictions.
+    """Return the items with beta, delta, rated_share, top_share and counts of rated, unrated and piece predictions.
 
     β and δ are null for a sentence without a rated prediction: β would be 0 whatever the model predicts. With
     `rated_only`, β is divided by the rated share. Items without ratings get empty ones.

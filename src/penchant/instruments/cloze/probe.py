@@ -54,8 +54,8 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     """The lean of a model between two varieties of a language, from the words it puts into gaps.
 
     `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
-    rated share) and a summary: mean β, δ and rated share by group, with bootstrap intervals and with their range if some
-    ratings had been half a point higher or lower.
+    rated share) and a summary: mean β, δ and rated share by group, with bootstrap intervals and their range if raters
+    were off by half a point.
     """
 
     equivalents: ClassVar[bool] = True
@@ -259,7 +259,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     def _table(
         self, sentences: Sequence[Sentence], predictions: Sequence[list[Filler]], valences: Valences
     ) -> pl.DataFrame:
-        """Return one row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated share.
+        """Return one row per sentence: labels, predicted words with valences and ratings, β, δ and rated share.
 
         Raters are numbered: their names stay in the file of ratings.
         """
