@@ -197,9 +197,8 @@ def test_what_does_not_fit_together_is_refused(zoo: Zoo, text: Path, tmp_path: P
     asked = ("score", "-m", zoo("gpt2"), "s.txt")
     refused(penchant(*asked, "--normalise", "slor"), "needs the frequencies of tokens")
     refused(penchant(*asked, "--unigrams", "u.parquet"), "unigrams are for the normalisation slor")
-    refused(
-        penchant(*asked, "--normalise", "slor", "--unigrams", "u.parquet", "--on", "ray"), "cannot be used with --on"
-    )
+    answer = penchant(*asked, "--normalise", "slor", "--unigrams", "u.parquet", "--on", "ray")
+    refused(answer, "cannot be used with --on")
     # A file of something else is not replaced, nor a text that is read.
     refused(penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "s.txt"), "is not a table of unigrams")
     refused(penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "a.txt"), "one of the files to be read")

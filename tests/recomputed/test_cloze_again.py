@@ -67,11 +67,8 @@ def picked(items: pl.DataFrame, x: Floats, group: str) -> Strata:
 
 def test_means_over_sentences(out: Path) -> None:
     items, summary = read(out, "cloze", "bundled_modern")
-    for measure, column, low in (
-        ("mean β", "beta", -1),
-        ("mean δ", "delta", 0),
-        ("mean rated share", "rated_share", 0),
-    ):
+    columns = ("mean β", "beta", -1), ("mean δ", "delta", 0), ("mean rated share", "rated_share", 0)
+    for measure, column, low in columns:
         for group in (*GROUPS, "all"):
             estimate = row(summary, measure=measure, group=group)
             assert estimate["how"].startswith("t interval over ")
