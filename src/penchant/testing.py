@@ -17,6 +17,7 @@ from penchant.instruments.probe_fields import DOCUMENT, Table
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run
+from penchant.models.last_loaded import loaded
 from penchant.records import ALONE
 from penchant.report.export import export
 from penchant.report.page import write_report
@@ -140,7 +141,7 @@ def _require_frames(described: Instrument, study: Path, model: str, whole: Mappi
         content = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)
     given = cast(Any, described.probe)(data=content, **settings)
     key = next(iter(whole))
-    result = given.run_as(model, Run(base=[study.parent]))
+    result = given.run_as(loaded(model), Run(base=[study.parent]))
     require_same({key: whole[key]}, {key: result}, "a frame in place of a file")
 
 

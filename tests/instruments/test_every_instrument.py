@@ -40,6 +40,7 @@ from penchant.study.run import run_study
 from penchant.study.study_file import read_study
 from penchant.study.study_file import schema as study_schema
 from penchant.testing import MODELS, conform
+from penchant.wording.columns import meaning
 
 NAMES = sorted(instruments())
 SECOND = {"weat": ["vectors.txt"], "vector-bias": ["first.txt", "second.txt"]}
@@ -128,6 +129,15 @@ def test_the_headline_has_a_row_for_each_model_and_level(name: str, made: Callab
         assert len(table) == len(table.select(keys).unique()) > 0
         shared = [key for key in table.columns if key in whole.columns]
         assert len(table.join(whole, on=shared, how="semi", nulls_equal=True)) == len(table)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", NAMES)
+def test_every_column_has_a_meaning(name: str, made: Callable[[str], Made]) -> None:
+    section = made(name).section
+    frames = [*(each.items for each in section.results), *made(name).frames()]
+    columns = {column for frame in frames for column in frame.columns}
+    assert not [column for column in sorted(columns) if not meaning(column, section.section.meanings)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -52,7 +52,7 @@ def _headline(measure: Measure) -> Headline:
     return Headline(At(measure=measure.name), At(measure=difference(measure.name)))
 
 
-TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes")
+TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes", "meanings")
 """The keys of a `text.yaml`."""
 
 
@@ -164,4 +164,5 @@ def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
         finding[f"{slug}-levels"] = {"what": f"{title} of {{{{ model }}}}", "noun": f"levels of {measure.by}"}
     heads = {_slug(each): each.name for each in probe.measures}
     items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}
-    return {"tables": tables, "figures": figures, "items": items, "prose": {"finding": finding}}
+    fields = {name: each.description for name, each in probe.row.model_fields.items() if each.description}
+    return {"tables": tables, "figures": figures, "items": items, "prose": {"finding": finding}, "meanings": fields}

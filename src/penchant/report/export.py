@@ -23,7 +23,7 @@ from penchant.report.sections import Document, Placed
 from penchant.report.tables import Cell, Number, P, Row, Table
 from penchant.tables.formula_escape import for_spreadsheets
 from penchant.text_io import read_text
-from penchant.wording.templates import common
+from penchant.wording.columns import meaning
 
 File = tuple[str, str | bytes]
 """The name of a file and its content."""
@@ -115,11 +115,11 @@ def _earlier(folder: Path) -> dict[str, str]:
 
 def _csv(document: Document, choice: Choice) -> Iterator[File]:
     taken = {"index"}
-    tables: list[tuple[str, str, pl.DataFrame]] = []
+    tables: list[tuple[str, str, pl.DataFrame, Mapping[str, str]]] = []
     for placed in document.sections:
         for name, title, frame in _frames(placed, choice):
             file = f"{_free(f'{placed.place}-{name}', taken)}.csv"
-            tables.append((file, title, frame))
+            tables.append((file, title, frame, placed.section.meanings))
             yield file, _text(frame)
     yield "index.csv", _text(_index(tables))
 
@@ -127,15 +127,15 @@ def _csv(document: Document, choice: Choice) -> Iterator[File]:
 _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its interval", "n": "its number of items"}
 
 
-def _index(tables: Iterable[tuple[str, str, pl.DataFrame]]) -> pl.DataFrame:
-    """Return the index of tables (file, title, table): a row for each file, and for each column with its meaning."""
-    meanings, rows = common("columns"), []
-    for file, title, frame in tables:
+def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -> pl.DataFrame:
+    """Return the index of tables: a row for each file, and for each column with its meaning."""
+    rows = []
+    for file, title, frame, own in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))
         for column in frame.columns:
             name, _, part = column.rpartition(" ")
-            meaning = f"of {name}: {_PARTS[part]}" if name and part in _PARTS else ""
-            rows.append((file, column, meanings.get(column) or meaning, len(frame)))
+            of_part = f"of {name}: {_PARTS[part]}" if name and part in _PARTS else ""
+            rows.append((file, column, meaning(column, own) or of_part, len(frame)))
     kinds = {"file": pl.String, "column": pl.String, "meaning": pl.String, "rows": pl.Int64}
     return pl.DataFrame(rows, schema=kinds, orient="row")
 

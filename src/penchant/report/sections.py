@@ -53,6 +53,8 @@ class Section:
     """The finding from estimates and differences, the most important first; see `penchant.report.finding`."""
     curves: Curves | None = None
     """The presentation of curves, of an instrument that has them."""
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """The meanings of the columns of its tables, in addition to those that all have."""
 
 
 @dataclass(frozen=True, slots=True)

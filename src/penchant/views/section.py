@@ -72,4 +72,5 @@ def section(views: Views, text: Text) -> Section:
         return lambda results: views.words(text, results).paragraphs("prose", part)
 
     title, question = text.get("title"), text.get("question")
-    return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=stated)
+    parts = shown, differences, drawn, items, prose("methods"), prose("limits")
+    return Section(title, question, *parts, finding=stated, meanings=text.meanings())

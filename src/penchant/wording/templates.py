@@ -72,6 +72,10 @@ class Text:
         sentences = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
         return " ".join(filter(None, sentences))
 
+    def meanings(self) -> Mapping[str, str]:
+        """Return the meanings of columns that the file has, and the usual ones."""
+        return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
+
     def has(self, *keys: str) -> bool:
         """True if there is such an entry."""
         return self._entry(keys) is not None
