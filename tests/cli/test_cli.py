@@ -116,7 +116,7 @@ def test_audit_check_init_schema_version(penchant: Program, zoo: Zoo, study: Pat
     assert code == 2 and "fail" in out and "not fit" in err
     succeeded(penchant("init", "minimal-pairs", "new"))
     succeeded(penchant("run", "new/minimal-pairs.yaml", "-o", "o", "-m", zoo("gpt2")))
-    refused(penchant("init", "minimal-pairs", "new"), "is already there")
+    refused(penchant("init", "minimal-pairs", "new"), "already exists")
     assert "minimal-pairs" in json.dumps(json.loads(penchant("schema")[1]))
     assert penchant("--version") == (0, "0.1.0\n", "")
 

@@ -141,7 +141,7 @@ def test_a_score_is_not_appended_to_its_sentences(zoo: Zoo, tmp_path: Path) -> N
 
 def test_a_vocabulary_is_not_replaced_by_the_grammar_made_of_it(tmp_path: Path) -> None:
     before = foreign(tmp_path / "lexicon.csv", "expression,category\ncat,N\n")
-    with pytest.raises(OutputError, match=r"lexicon\.csv: is already there"):
+    with pytest.raises(OutputError, match=r"lexicon\.csv: already exists"):
         import_blimp(tmp_path / "lexicon.csv", tmp_path)
     assert (tmp_path / "lexicon.csv").read_bytes() == before
 
@@ -236,7 +236,7 @@ def test_an_export_replaces_only_what_it_wrote(penchant: Program, mine: Path, tm
     assert penchant("export", mine, "--to", form, "-o", paper)[0] == 0
     last = paper / names[-1]
     before = foreign(last)  # changed since
-    refused(penchant("export", mine, "--to", form, "-o", paper), f"{last}: is already there", "as penchant export left")
+    refused(penchant("export", mine, "--to", form, "-o", paper), f"{last}: already exists", "as penchant export left")
     assert last.read_bytes() == before
     # In a folder where the author has a file of that name nothing is written at all.
     (tmp_path / "mine").mkdir()
@@ -286,7 +286,7 @@ def test_vectors_replace_only_vectors_with_their_card(penchant: Program, tmp_pat
     refused(penchant(*train, "v.txt"), "v.txt: already exists and is not vectors beside their card")
     for name, written in (("README.md", "README.txt"), ("news.bin", "news.bin")):
         before = foreign(tmp_path / name)
-        refused(penchant(*train, written), f"{name}: is already there")
+        refused(penchant(*train, written), f"{name}: already exists")
         assert (tmp_path / name).read_bytes() == before
     refused(penchant(*train, "v.npy"), "'.npy' is not an extension of word vectors")
 

@@ -66,7 +66,7 @@ def test_a_table_a_shard_equals_scores_of_one_machine(
     assert "already holds scores" in err
     code, _, err = penchant(*score, "--resume", "--normalise", "mean")
     assert code == 2
-    assert "its normalise was none and is now mean" in err
+    assert "normalise was none and is now mean" in err
 
 
 def test_what_cannot_be_scored_stops_or_is_listed(
@@ -124,7 +124,7 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
     ("given", "told"),
     [
         (["a.csv", "--on", "ray", "-o", "o"], "a.csv: is not text, JSON lines or Parquet"),
-        (["a.txt", "--on", "ray"], "name a directory for them with -o"),
+        (["a.txt", "--on", "ray"], "name a directory for the tables with -o"),
         (["--on", "ray", "-o", "o"], "--on needs input files"),
         (["-", "--on", "ray", "-o", "o"], "--on needs input files"),
         ([".", "--on", "ray", "-o", "o"], "o: is inside an input directory"),

@@ -114,7 +114,7 @@ def test_what_init_writes_runs_as_it_is(
     assert result.signature["probe"] == name
     assert len(result.items) and result.summary["value"].is_not_nan().any()
     code, _, err = penchant("init", name, "mine")
-    assert code == 2 and "is already there" in err  # nothing is overwritten
+    assert code == 2 and "already exists" in err  # nothing is overwritten
 
 
 @pytest.mark.whole

@@ -19,7 +19,7 @@ from builders import language_model, refusal
 from penchant.errors import CacheError, ModelError
 from penchant.files import sha256_file
 from penchant.models.file_hashes import Digests
-from penchant.models.load import fingerprint, load
+from penchant.models.load import fingerprint, load, load_vectors
 from penchant.study.model_check import check
 from zoo import altered
 
@@ -114,7 +114,7 @@ def test_a_numpy_matrix_of_any_name_has_one_fingerprint(tmp_path: Path) -> None:
     with (tmp_path / "v.bin").open("wb") as stream:
         np.save(stream, np.eye(2, dtype=np.float32))
     (tmp_path / "v.vocab").write_text("a\nb\n", "utf-8")
-    assert load(tmp_path / "v.bin").fingerprint == fingerprint(str(tmp_path / "v.bin"), Digests(None))
+    assert load_vectors(tmp_path / "v.bin").fingerprint == fingerprint(str(tmp_path / "v.bin"), Digests(None))
 
 
 def test_code_of_another_repository_is_refused(zoo: Zoo, tmp_path: Path) -> None:

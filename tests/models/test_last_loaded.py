@@ -34,7 +34,12 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         names.append(Path(spec).name)
         return pc.load(spec, **options)  # type: ignore[arg-type]
 
+    def load_vectors(path: str | Path) -> Model:
+        names.append(Path(path).name)
+        return pc.load_vectors(path)
+
     monkeypatch.setattr(kept, "load", load)
+    monkeypatch.setattr(kept, "load_vectors", load_vectors)
     release()
     yield names
     release()

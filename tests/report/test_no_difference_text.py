@@ -72,7 +72,7 @@ def test_a_bound_that_is_too_narrow_is_not_shown(run: Callable[[str], str]) -> N
     [
         ("minimal-pairs", 10, "10 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
         ("fair-pairs", 1, "1 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
-        ("cloze", 1.5, "1.5 is too large for a bound: no difference of mean δ is larger than 1 — it holds for β"),
+        ("cloze", 1.5, "1.5 is too large for a bound: no difference of mean δ is larger than 1 — give it in"),
         ("values", 5, "5 is too large for a bound: no difference of ratings is larger than 4 — give points"),
     ],
 )

@@ -90,11 +90,11 @@ def test_words_for_a_missing_cell_are_known(word: str) -> None:
 
 def test_words_for_a_missing_cell_are_told_with_their_places(zoo: Zoo) -> None:
     (told,) = missing_cautions([("nan", f"row {n}") for n in range(5)] + [("a", "row 9")], "texts")
-    assert told.startswith("5 texts are nothing but") and "row 0: 'nan'" in told and told.endswith("and 2 more)")
+    assert told.startswith("5 texts are only a word") and "row 0: 'nan'" in told and told.endswith("and 2 more)")
     lm = pc.load(zoo("bert"))
-    with pytest.warns(UserWarning, match=r"1 text is nothing but .*\(text 2: 'None'\)"):
+    with pytest.warns(UserWarning, match=r"1 text is only a word .*\(text 2: 'None'\)"):
         pc.score(lm, ["the cat", "None"])
-    with pytest.warns(UserWarning, match="1 text is nothing but"):
+    with pytest.warns(UserWarning, match="1 text is only a word"):
         pc.surprisal(lm, ["the cat", "nan"], method="pll")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -47,5 +47,5 @@ def test_resume_notices_that_a_branch_has_moved(penchant: Program, hub: Hub, ber
     out = study.parent / "out"
     before = contents(out)
     other = hub.repository(NAME).commit(changed(files(zoo("bert"))))
-    refused(penchant("run", study, "-o", "out", "--resume"), NAME, bert[:7], other[:7], "-o")
+    refused(penchant("run", study, "-o", "out", "--resume"), NAME, bert[:7], other[:7], "--rerun")
     assert contents(out) == before

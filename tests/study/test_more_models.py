@@ -171,7 +171,7 @@ def test_an_edited_result_is_not_taken_up(penchant: Program, run: Program, both:
     refused(run(A, B), path.name, "was removed" if name == "removed" else "was edited", "--rerun")
     assert contents("out") == before
     code, _, err = run(A, B, more=("--rerun",))
-    assert code == 0 and "is measured again" in " ".join(err.split()), err
+    assert code == 0 and "are measured again" in " ".join(err.split()), err
     assert measured()[-1] == [B]
     require_as_fresh(penchant, run, A, B)
 
@@ -301,7 +301,7 @@ def test_vectors_that_the_study_trains(penchant: Program, tmp_path: Path) -> Non
     well(penchant(*command, "-m", "trained:a_b", "--resume"))
     write(tmp_path / "here" / "text.txt", text * 2)
     well(penchant(*command, "-m", "trained:a_b", "--rerun"))
-    refused(penchant(*command, "--resume"), "text.txt, of which vectors/a_b.txt was made, changed", "--rerun")
+    refused(penchant(*command, "--resume"), "text.txt, from which vectors/a_b.txt was made, changed", "--rerun")
     well(penchant(*command, "--rerun"))
     assert measured()[-2:] == [["trained:a_b"], ["trained:a b"]]
     assert [unit.model.name.partition("@")[0] for unit in manifest().units] == ["a_b", "a_b-2"]

@@ -261,7 +261,7 @@ def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
     from penchant.study import model_check
 
     read: list[int] = []
-    texts, run = model_check._texts, Probe.run
+    texts, run = model_check._texts, Probe.run_as
 
     def counting(model: Any, given: Any) -> Any:
         read.append(len(given))
@@ -274,6 +274,6 @@ def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
         return run(self, model, *arguments)
 
     monkeypatch.setattr(model_check, "_texts", counting)
-    monkeypatch.setattr(Probe, "run", changing)
+    monkeypatch.setattr(Probe, "run_as", changing)
     succeeded(penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"))
     assert read == [4, 4, 0, 4 if changes else 0]

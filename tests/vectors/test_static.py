@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from builders import refusal, write
 from penchant.errors import ModelError, ModelWarning
-from penchant.models.load import load
+from penchant.models.load import load, load_vectors
 from penchant.plurals import counted
 from penchant.text_io import saved_as_utf8, words_read_as
 from penchant.vectors import sniffing, static
@@ -387,7 +387,7 @@ def test_a_word_cut_in_a_letter_is_left_out(folder: Path, cut: bytes) -> None:
         assert (found.words, found.duplicates, len(found.broken)) == (tuple(GOOD), 0, 1)
         assert place in found.broken[0] and found.matrix[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
     with pytest.warns(ModelWarning) as warned:
-        load(save(folder, packed))
+        load_vectors(save(folder, packed))
     assert len(warned) == 1
 
 

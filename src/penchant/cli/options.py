@@ -105,16 +105,20 @@ def load_language_model(
     with waiting(f"{spec}: loading"):  # covers the import of the libraries
         from penchant.engine.scorer import language_model
         from penchant.models.file_hashes import Digests
-        from penchant.models.load import load
+        from penchant.models.load import Model, load, load_vectors, names_vectors
 
-        model = load(
-            spec,
-            dtype=dtype,
-            device=device,
-            trust_remote_code=trust_remote_code,
-            allow_pickle=allow_pickle,
-            digests=Digests(cache_path(cache), forced=rehash),
-        )
+        model: Model
+        if names_vectors(spec):
+            model = load_vectors(spec)
+        else:
+            model = load(
+                spec,
+                dtype=dtype,
+                device=device,
+                trust_remote_code=trust_remote_code,
+                allow_pickle=allow_pickle,
+                digests=Digests(cache_path(cache), forced=rehash),
+            )
     return language_model(model, probabilities=probabilities)
 
 

@@ -107,9 +107,8 @@ def rate(
     target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
-    rating_task = task_of_target(
-        target, wishes, Given(instructions, practice, attention, share(repeat), breaks, seed), _judges()
-    )
+    given = Given(instructions, practice, attention, share(repeat), breaks, seed)
+    rating_task = task_of_target(target, wishes, given, _judges())
     if html is not None or returned:
         _without_server(rating_task, out, names, open_, html, returned or [])
     else:

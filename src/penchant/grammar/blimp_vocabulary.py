@@ -116,7 +116,7 @@ def import_blimp(path: str | Path, directory: str | Path) -> Imported:
     if occupied(place / GRAMMAR_FILE):
         raise OutputError("already holds a grammar", where=str(place), hint="name a new directory")
     if occupied(place / TABLE_FILE):
-        raise OutputError("is already there", where=str(place / TABLE_FILE), hint="name a new directory")
+        raise OutputError("already exists", where=str(place / TABLE_FILE), hint="name a new directory")
     rows = read_blimp_vocabulary(path)
     spelled = [row for row in rows if row.lemma]
     kept: dict[object, VocabularyRow] = {}

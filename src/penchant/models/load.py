@@ -127,8 +127,7 @@ def load(
         digests=digests or Digests(default_path(), optional=True),
     )
     assert isinstance(model, LanguageModel)
-    for caution in model.cautions:
-        warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=3)
+    _warn(model)
     return model
 
 
@@ -140,8 +139,19 @@ def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str |
     word per line, in the order of the rows; without it, the file of the same name with the suffix .vocab or .txt is
     read. Raises ModelError with the place of a fault.
     """
+    vectors = _vectors(path, name, vocabulary)
+    _warn(vectors)
+    return vectors
+
+
+def _vectors(path: str | Path, name: str | None, vocabulary: str | Path | None = None) -> StaticVectors:
     vectors = replace(read_vectors(path, vocabulary=vocabulary), spec=str(path))
     return vectors if name is None else replace(vectors, name=_label(name))
+
+
+def _warn(model: Model) -> None:
+    for caution in model.cautions:
+        warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=4)
 
 
 def read_model(
@@ -158,7 +168,7 @@ def read_model(
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
-        return load_vectors(spec, name=name)
+        return _vectors(spec, name)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():

@@ -179,7 +179,7 @@ def write_template(probe: str, directory: Path) -> list[Path]:
     targets = {directory / file.name: file for file in template_files(instrument(probe))}
     for target in targets:
         if occupied(target):
-            raise OutputError("is already there", where=str(target), hint="remove it or name another directory")
+            raise OutputError("already exists", where=str(target), hint="remove it or name another directory")
     for target, file in targets.items():
         write_bytes(file.read_bytes(), target)
     return list(targets)

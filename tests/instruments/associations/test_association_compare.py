@@ -25,6 +25,7 @@ from penchant.errors import DataError, ModelError, StudyError
 from penchant.instruments.associations import tests_side_by_side
 from penchant.instruments.associations.instrument import ACROSS
 from penchant.instruments.run_options import Run
+from penchant.models.load import read_model
 from penchant.records import Signature
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
@@ -267,7 +268,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def load(spec: str, **options: Any) -> Any:
         seen.append(Path(spec).name)
-        return pc.load(spec, **options)
+        return read_model(spec, **options)
 
     monkeypatch.setattr(study_module, "read_model", load)
     return seen
