@@ -204,8 +204,8 @@ def merge(
     with other names, several of `rating` if each rater has one. Raises DataError naming file and line for a value off
     the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of the filled sentence,
     names of raters that look the same, a word rated twice by one rater, or a rating that contradicts an earlier one by
-    the same rater (unless `replace`), every other such row in its notes; and for sheets without a column `rating`, or
-    any rating. Raises OutputError for an `into` that is not such a table, or one of the files.
+    the same rater (unless `replace`), every other such row in its notes; and for sheets without ratings. Raises
+    OutputError for an `into` that is not such a table, or one of the files.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
@@ -226,9 +226,8 @@ def merge(
             key = (rating.sentence, rating.word, rating.rater)
             earlier = merged.get(key)
             if earlier and earlier.value != rating.value and not replace:
-                message = (
-                    f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} as {earlier.value:g} before"
-                )
+                told = f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence}"
+                message = f"{told} as {earlier.value:g} before"
                 hint = f"see {earlier.place}; use --replace for the new one"
                 errors.append(DataError(message, file=sheet.file, line=line, hint=hint))
             counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
