@@ -75,3 +75,17 @@ def test_loaded_models_of_another_format_decide_the_format(tmp_path: Path) -> No
     half = pc.load("bundled:modern", dtype="bfloat16")
     found = pc.run(pc.MinimalPairs(PAIRS), tmp_path / "out", models=half, **QUICK)
     assert found["minimal-pairs", "bundled:modern"].signature["dtype"] == "bfloat16"
+
+
+def test_ids_have_the_type_of_the_callers_table(lm: pc.LanguageModel, tmp_path: Path) -> None:
+    numbered = PAIRS.with_columns(pl.Series("id", [7, 11, 13, 17]))
+    texts = numbered.with_columns(pl.col("id").cast(pl.String))
+    for frame, kind in ((numbered, pl.Int64), (texts, pl.String), (PAIRS, pl.String), (PAIRS.drop("id"), pl.Int64)):
+        items = pc.MinimalPairs(frame, resamples=100).run(lm, progress=False).items
+        assert items["id"].dtype == kind
+        if "id" in frame.columns:
+            assert items.join(frame, on="id")["good"].to_list() == frame["good"].to_list()
+    found = pc.run(pc.MinimalPairs(texts, resamples=100), tmp_path / "out", models=lm, **QUICK)
+    assert found["minimal-pairs", "bundled:modern"].items["id"].dtype == pl.String
+    first, second = (pc.MinimalPairs(frame, resamples=100).run(lm, progress=False) for frame in (numbered, texts))
+    assert first.items["id"].cast(pl.String).to_list() == second.items["id"].to_list()

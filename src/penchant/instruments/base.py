@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from penchant.progress import bars
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.tables.data_paths import find_all, find_data
+from penchant.tables.typed_columns import holds_text
 from penchant.vectors.static import StaticVectors
 from penchant.wording.phrases import Note
 
@@ -162,14 +163,31 @@ class Probe(Settings, ABC, Generic[M]):
         signature = settled.signature(model, run.base)
         with Session.of(settled.reading(model) if isinstance(model, LanguageModel) else model, run) as session:
             measured = settled.measure(session)
-        return settled.result(measured, signature)
+        return settled.result(measured, signature, run.base)
 
-    def result(self, measured: M, signature: Signature) -> Result:
+    def result(self, measured: M, signature: Signature, base: Sequence[Path] = ()) -> Result:
         """Return the result of a measurement by the settled probe; needs no model."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
         cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
-        return Result(signature, measured.items, summary, tuple(dict.fromkeys(map(str, cautions))), self.saved())
+        return Result(
+            signature,
+            self._with_own_ids(measured.items, base),
+            summary,
+            tuple(dict.fromkeys(map(str, cautions))),
+            self.saved(),
+        )
+
+    def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:
+        """Return items whose ids have the type of those in the caller's table: whole numbers, or text."""
+        if not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
+            return items
+        data, columns = getattr(self, "data", None), getattr(self, "columns", {})
+        column = columns.get("id", "id") if isinstance(columns, Mapping) else getattr(columns, "id", "id")
+        for name in ([data] if isinstance(data, str) else data or ()) if base else ():
+            if any(holds_text(file, column) for file in self.find_all(name, base)):
+                return items
+        return items.with_columns(pl.col("id").cast(pl.Int64))
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
         """Return the signature of a measurement with a model. Raises DataError for files that cannot be read."""

@@ -190,6 +190,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         a, b = told_apart(a, b)
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
         a, b = _read_by_both(a, b)
+    if a.items["id"].dtype != b.items["id"].dtype:
+        a, b = (replace(each, items=each.items.with_columns(pl.col("id").cast(pl.String))) for each in (a, b))
     compared = instrument(probe).compare(a, b)
     bound = float(a.signature.get("equivalence", math.nan))
     if math.isnan(bound):

@@ -127,7 +127,7 @@ def result(table: pl.DataFrame, model: str = "m", moved_share: float = 0.5, **mo
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
     probe = pc.Cloze(data="d", method="fill", k=3, moved_share=moved_share, draws=200, resamples=500)
     chosen = {name: value for name, value in more.items() if name in ("unrated", "draws", "level", "seed", "resamples")}
-    chosen["rated_only"] = more.get("rated_only") == "yes"
+    chosen["rated-only"] = more.get("rated_only") == "yes"
     return probe.model_copy(update=chosen).result(pc.Measured(table), signature)
 
 
@@ -287,7 +287,7 @@ def test_after_a_quotation_mark_an_unmarked_token_is_a_word(zoo: Zoo) -> None:
     }
     for text, joins in texts.items():
         top = pc.fill(lm, text, k=600).filter(pl.col("gap") == pl.col("gap").max())
-        by_word = dict(zip(top["word"], top["piece"], strict=True))
+        by_word = dict(zip(top["word"], top["is_piece"], strict=True))
         assert by_word["ain"] is joins, text
         assert by_word["ো"] is joins, "a vowel sign is part of a word, though no letter"
         assert by_word["!"] is False
@@ -491,7 +491,7 @@ def test_rated_only_divides_by_the_rated_share(zoo: Zoo, tmp_path: Path) -> None
     ratings = [("s1", "cabinet", "a", -1.0), ("s1", "fo", "a", 0.5), ("s3", "never mind", "a", 1.0)]
     data = write_set(tmp_path / "set", PLAIN, ratings=ratings)
     plain, divided = (cloze(data, rated_only=flag).run(lm) for flag in (False, True))
-    assert (plain.signature["rated_only"], divided.signature["rated_only"]) == ("no", "yes")
+    assert (plain.signature["rated-only"], divided.signature["rated-only"]) == ("no", "yes")
     before, after = plain.items.row(0, named=True), divided.items.row(0, named=True)
     probs = dict(zip(before["words"], before["probs"], strict=True))
     assert before["beta"] == pytest.approx(0.5 * probs["fo"] - probs["cabinet"])
@@ -697,7 +697,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     assert own["corpora"].startswith("low+high#")
     assert own["corpora"].split(",")[1] == "3"
     numbers = {"moved-share": "0.25", "draws": "100", "level": "0.95", "resamples": "200", "seed": "5"}
-    expected = {"unrated": "zero", "rated_only": "no", **numbers}
+    expected = {"unrated": "zero", "rated-only": "no", **numbers}
     assert {key: own[key] for key in expected} == expected
     assert "candidates" not in own
     write_lexicon(tmp_path / "mine.jsonl", {"nurse": 1})
@@ -1188,7 +1188,7 @@ class TestComparison:
             ("ratings", "r#2", r"ratings \(r#1 and r#2\)"),
             ("method", "pll", r"method \(fill and pll\)"),
             ("lexicon", "l#1", r"lexicon \(none and l#1\)"),
-            ("rated_only", "yes", r"rated_only \(no and yes\)"),
+            ("rated_only", "yes", r"rated-only \(no and yes\)"),
             ("moved-share", 0.6, r"moved-share \(0.5 and 0.6\)"),
         ],
     )

@@ -509,7 +509,7 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
     frame = items("choices", *hands)
     number = pl.col("id").str.extract("-([0-9]+)").cast(pl.Int32)
     unequal = ((pl.col("group") == "p0") & (number < 9)) | ((pl.col("group") == "p1") & (number < 24))
-    frame = frame.with_columns(tokens_bad=pl.when(unequal).then(2).otherwise(1), difference=-unequal.cast(pl.Int64))
+    frame = frame.with_columns(n_tokens_bad=pl.when(unequal).then(2).otherwise(1), difference=-unequal.cast(pl.Int64))
     found = result(frame)
     equal = found.summary.filter(split="A=U", scope="group").filter(pl.col("raters").is_not_null())
     assert set(equal["group"]) == {"p0", "p1"}  # of p2 all pairs are

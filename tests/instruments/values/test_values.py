@@ -589,7 +589,7 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
     "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
     "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (main f p"),
-    "unequal": (made().with_columns(tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
+    "unequal": (made().with_columns(n_tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
     "opposite": (made(mirrored=1), None, {}, "negated statements are not rated as the mirror image"),
     "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),
@@ -609,7 +609,7 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "nothing": (made(n=30), asked(), {}, ""),
     "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
     "weak, but no slope": (made(seed=2, spread=0.02), None, {"calibration": "difference"}, ""),
-    "unequal sentences": (made().with_columns(tokens_disagree=3), None, {"method": "lp"}, ""),
+    "unequal sentences": (made().with_columns(n_tokens_disagree=3), None, {"method": "lp"}, ""),
 }
 
 

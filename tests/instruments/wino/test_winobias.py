@@ -361,7 +361,7 @@ def test_what_cannot_be_estimated_says_why() -> None:
 
 def test_normalisations_come_from_one_pass() -> None:
     items = planted([("1", "cook", "male", -10.0, -11.0)] * 2).with_columns(
-        tokens_pro=pl.lit(5), tokens_anti=pl.lit(10)
+        n_tokens_pro=pl.lit(5), n_tokens_anti=pl.lit(10)
     )
     summary = result(items, normalise="none,mean,pen").summary
     shares = dict(summary.filter(scope="overall", measure=PREFERS_PRO).select("normalise", "value").iter_rows())

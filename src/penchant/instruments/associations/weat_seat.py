@@ -154,7 +154,7 @@ class SEAT(SEATSettings, Association[Tables]):
         alone = all(_alone(category) for category in categories)
         return Tables(_items(tables, self), cautions, tuple(tables), controls_of(categories), alone)
 
-    def result(self, measured: Tables, signature: Signature) -> Result:
+    def result(self, measured: Tables, signature: Signature, base: Sequence[Path] = ()) -> Result:
         """Return the result of a measurement; its unit is the sentence if no stimulus words are declared."""
         settled = self.model_copy(update={"unit": "sentence"}) if measured.alone else self
         return super(SEAT, settled).result(measured, signature)

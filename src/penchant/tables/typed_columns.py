@@ -1,0 +1,27 @@
+"""Types of columns in tables that have them: JSON lines and Parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from penchant.text_io import is_file, opened
+
+
+def holds_text(path: Path, column: str) -> bool:
+    """True if a table of JSON lines or a Parquet file has text in a column; False for other kinds of tables."""
+    if not is_file(path):
+        return False
+    if path.suffix == ".parquet":
+        return pl.read_parquet_schema(path).get(column) == pl.String
+    if path.suffix not in (".jsonl", ".ndjson"):
+        return False
+    with opened(path) as stream:
+        first = stream.readline()
+    try:
+        row = json.loads(first)
+    except ValueError:  # whoever reads the table says so
+        return False
+    return isinstance(row, dict) and isinstance(row.get(column), str)
