@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.whole
 def test_every_headline_is_what_its_filter_gives(run: dict[str, Any]) -> None:
-    counts = {"accuracy": 1, "by_kind": 2, "effect": 1, "gained": 1}
+    counts = {"by_kind": 2, "effect": 1, "gained": 1}
     assert {name: run[name].height for name in counts} == counts
     assert set(run["valence"]["group"]) >= {"early", "modern", "neutral"} and run["valence"]["value"].is_not_nan().all()
     keys = run["rating"].select("variant", "group")

@@ -57,7 +57,7 @@ def test_a_name_is_loaded(lm: Any, tmp_path: Path) -> None:
     assert pc.check("bundled:modern", "She sings.") == pc.check(lm, [("She sings.", "text 1")])
     probe = pc.MinimalPairs(PAIRS, resamples=100)
     assert_frame_equal(probe.run("bundled:modern").items, probe.run(lm).items)
-    assert_frame_equal(pc.audit(PAIRS, "bundled:modern"), pc.audit(PAIRS, [lm]))
+    assert_frame_equal(pc.audit("bundled:modern", PAIRS), pc.audit([lm], PAIRS))
 
 
 def test_a_column_of_a_table_is_embedded(tmp_path: Path, penchant: Program) -> None:
@@ -362,7 +362,7 @@ def holed(**cells: list[Any]) -> list[Any]:
 def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
     """By what was given, in the order in which it was given: no file and no line is named."""
     for pairs in holed(id=["a", "b", "c"], good=["She sings.", "He sang.", ""], bad=["She sing.", "", "z"]):
-        for call in (pc.read_pairs, lambda given: pc.MinimalPairs(given).run(lm), lambda given: pc.audit(given, lm)):
+        for call in (pc.read_pairs, lambda given: pc.MinimalPairs(given).run(lm), lambda given: pc.audit(lm, given)):
             with pytest.raises(pc.DataError) as error:
                 call(pairs)
             assert str(error.value).startswith("the data, row 2 ('bad'): the field is ")
@@ -430,17 +430,17 @@ def test_columns_name_the_id(lm: Any) -> None:
     result = pc.MinimalPairs(table, columns=columns, resamples=100).run(lm)
     assert table.join(result.items, left_on="nr", right_on="id").height == 3
     assert result.signature["columns"] == "good=ok+bad=ko+id=nr"
-    audited = pc.audit(table, lm, columns=columns)
-    assert_frame_equal(audited.drop("dataset", "group"), pc.audit(PAIRS, lm).drop("dataset", "group"))
+    audited = pc.audit(lm, table, columns=columns)
+    assert_frame_equal(audited.drop("dataset", "group"), pc.audit(lm, PAIRS).drop("dataset", "group"))
     twice = table.with_columns(nr=pl.lit("x7"))
     with pytest.raises(pc.DataError, match=r"same id as the one on row 1: 'x7'"):
-        pc.audit(twice, lm, columns)
+        pc.audit(lm, twice, columns)
     with pytest.raises(pc.DataError, match=r"^the data: there is no column 'nrr' — did you mean nr"):
         pc.read_pairs(table, {**columns, "id": "nrr"})
     with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, "):
         pc.read_pairs(table, {"ident": "nr"})
     with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs from read_pairs have no columns"):
-        pc.audit(pc.read_pairs(table, columns), lm, columns)
+        pc.audit(lm, pc.read_pairs(table, columns), columns)
 
 
 def test_the_commands_name_the_id(tmp_path: Path, penchant: Program) -> None:

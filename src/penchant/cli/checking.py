@@ -65,7 +65,7 @@ def audit(
         marks=marks,  # type: ignore[arg-type]  # as above
     )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
-    audited = audit_pairs(pair_sets, tokenizers)
+    audited = audit_pairs(tokenizers, pair_sets)
     print_frame(audited, format)
     _caution(pair_sets)
     for row in audited.filter((audited["group"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):

@@ -213,7 +213,7 @@ def test_every_number_has_n_interval_recipe_or_reason() -> None:
 def test_audit_counts_what_the_tokenizer_says(zoo: Zoo, table: Path, name: str) -> None:
     from transformers import AutoTokenizer
 
-    found = pc.audit(read_many([table]), [pc.load_tokenizer(zoo(name))])
+    found = pc.audit([pc.load_tokenizer(zoo(name))], read_many([table]))
     tokenizer = AutoTokenizer.from_pretrained(zoo(name))
     lengths = [[len(tokenizer(s, add_special_tokens=False).input_ids) for s in pair] for pair in tiny.PAIRS]
     whole = found.filter(pl.col("group") == "all").row(0, named=True)
@@ -229,7 +229,7 @@ def test_audit_and_probe_agree_and_the_audit_needs_no_weights(zoo: Zoo, table: P
     import shutil
 
     shutil.copytree(zoo("bert"), tmp_path / "m", ignore=shutil.ignore_patterns("*.safetensors"))
-    found = pc.audit(read_many([table]), [pc.load_tokenizer(tmp_path / "m")])
+    found = pc.audit([pc.load_tokenizer(tmp_path / "m")], read_many([table]))
     items = pc.MinimalPairs(data=str(table)).run(pc.load(zoo("bert"))).items
     whole = found.filter(pl.col("group") == "all").row(0, named=True)
     assert whole["A>U"] == (items["difference"] > 0).sum()
@@ -241,7 +241,7 @@ def test_audit_counts_pairs_that_the_tokenizer_does_not_know(zoo: Zoo, tmp_path:
     rows = ["good\tbad\tgroup", "农夫吃饭\t农夫饭\ta", "The dog\tThe dogs\ta", "Rain ☂\tRain\tb", "Rain <unk>\tRain\tb"]
     file = tmp_path / "pairs.tsv"
     file.write_text("\n".join(rows) + "\n", "utf-8")
-    found = pc.audit(read_many([file]), [pc.load_tokenizer(zoo("xlm-roberta")), pc.load_tokenizer(zoo("gpt2"))])
+    found = pc.audit([pc.load_tokenizer(zoo("xlm-roberta")), pc.load_tokenizer(zoo("gpt2"))], read_many([file]))
     assert found["group"].to_list() == ["a", "b", "all"] * 2
     assert found["unknown"].to_list() == [1, 1, 2, 0, 0, 0]
     assert found["A=U"][0] >= 1  # 农夫吃饭 and 农夫饭 are one unknown token each

@@ -23,24 +23,24 @@ from penchant.stats.intervals import accuracy
 
 @asked
 def audit(
-    pair_sets: Sequence[PairSet] | str | Path | Any,
-    tokenizers: Model | str | Path | Iterable[Model | str | Path | tuple[str, Tokenizer]],
+    models: Model | str | Path | Iterable[Model | str | Path | tuple[str, Tokenizer]],
+    data: Sequence[PairSet] | str | Path | Any,
     columns: Mapping[Any, str] = AS_NAMED,
 ) -> pl.DataFrame:
     """Count the pairs with A=U, A>U and A<U: the tokens of the acceptable (A) and the unacceptable (U) sentence.
 
-    `pair_sets` are those of `read_pairs`, or data as `MinimalPairs` takes them; `tokenizers` are models, or names of
-    models. `columns` names the columns of a plain table, as in `read_pairs`. Special tokens are left out. Return one
-    row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of unequal
-    pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs with something `unknown` to the
-    tokenizer, whose lengths are unreliable because a whole word may become one token. Defects of the pairs themselves
-    are in the `cautions` of `read_pairs`. Source: Ueda et al. 2024, "Datasets Split".
+    `models` are models, or names of models, of which only the tokenizers are used; `data` are pairs of `read_pairs`, or
+    data as `MinimalPairs` takes them. `columns` names the columns of a plain table, as in `read_pairs`. Special tokens
+    are left out. Return one row per model and group, then one per data set (group "all"): pairs, the three counts, the
+    share of unequal pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs with something
+    `unknown` to the tokenizer, whose lengths are unreliable because a whole word may become one token. Defects of the
+    pairs themselves are in the `cautions` of `read_pairs`. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
-    sets = _pair_sets(pair_sets, columns)
+    sets = _pair_sets(data, columns)
     if not sets:
         raise DataError("no pairs", where="audit()", hint="give pairs, or the names of their files")
-    for name, tokenizer in _tokenizers(tokenizers):
+    for name, tokenizer in _tokenizers(models):
         for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
             a, good_unknown = _lengths(tokenizer, [whole(item, "good") for item in items])
@@ -77,7 +77,7 @@ def _tokenizers(models: Any) -> Iterator[tuple[str, Tokenizer]]:
         elif isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Tokenizer):
             yield each
         else:
-            raise ModelError(f"{kind(each)} is no model", where="audit()", hint="give models or their names")
+            raise ModelError(f"{kind(each)} is not a model", where="audit()", hint="give models or their names")
 
 
 def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:
