@@ -25,7 +25,7 @@ def rows_of(draw: random.Random, words: int, bins: int, repeated: float) -> pl.D
             if texts and draw.random() < repeated:
                 text = draw.choice(texts)[:-1] + draw.choice(LETTERS)
             texts.append(text)
-            for _ in range(draw.choice([1, 1, 1, 2])):  # the word stands twice in the sentence
+            for _ in range(draw.choice([1, 1, 1, 2])):  # the word appears twice in the sentence
                 cell = word * bins + draw.randrange(bins)
                 rows.append((cell, len(rows), f"{word}:{number}", "w", text, 0, 1, "w", 1, "a"))
     return pl.DataFrame(rows, schema=dict(ROWS), orient="row")

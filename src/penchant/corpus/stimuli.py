@@ -172,7 +172,9 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
     if is_table(paths):
         paths = [file_of(word_rows(paths, columns), suffix=".csv")]
     elif not isinstance(paths, list):
-        raise DataError(f"{kind(path)} is no file and no table", where="stimuli", hint="name a file, or give the words")
+        raise DataError(
+            f"{kind(path)} is neither a file nor a table", where="stimuli", hint="name a file, or give the words"
+        )
     if not paths:
         raise DataError("no file of stimuli is named", hint="name a directory, a file or several of them")
     sets = [_read(Path(source), columns) for source in paths]

@@ -53,7 +53,7 @@ class VectorReader(Asker):
         reads = []
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
             if not 0 <= start < end <= len(text):
-                raise DataError(f"characters {start} to {end} are no part of '{text}'", where=where)
+                raise DataError(f"characters {start} to {end} are not part of '{text}'", where=where)
             word = Word(text, (start, end), where, encoding, tuple(encoding.overlapping(text, start, end)), "")
             if not word.pieces:
                 raise no_token(text, word.span, where)

@@ -157,7 +157,7 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
         return sets / str(given) if sets is not None and known else Path(given)
     listed = plain(given)
     if not is_table(listed) and not isinstance(listed, list):
-        raise DataError(f"{kind(given)} is no file and no table", where=name, hint=f"name a file, or {ROWS}")
+        raise DataError(f"{kind(given)} is neither a file nor a table", where=name, hint=f"name a file, or {ROWS}")
     if isinstance(listed, list) and listed and not is_table(listed):
         raise DataError("there are several names, but one file is read", where=name, hint="read them one by one")
     return file_of(listed, columns, name=name)

@@ -706,7 +706,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed(attributes={"all": {"templates": "thing", "words": ["dog"]}}), "'all' stands for the attributes"),
     (
         changed(attributes={"k": {"templates": "thing", "words": ["dog", "dog"]}}),
-        "'dog' stands twice in the attributes",
+        "'dog' appears twice in the attributes",
     ),
     (changed(attributes={"k": {"templates": "thing", "words": ["Doctors"]}}), "'Doctors' is a form of 'doctor' in A"),
     (changed(A={"label": "men", "words": ["nurse"]}), "'nurse' is a form of 'nurse' in A and of 'nurse' in B"),

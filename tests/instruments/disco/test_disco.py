@@ -66,7 +66,7 @@ def test_a_set_is_read_and_filled(tmp_path: Path) -> None:
     [
         ("saw the BLANK", "saw the dog", "one PERSON and one BLANK"),
         ("PERSON saw", "PERSON and PERSON saw", "one PERSON and one BLANK"),
-        ("my owner", "the farmer", "stands twice"),
+        ("my owner", "the farmer", "appears twice"),
         ("  male: [the farmer, my owner]\n", "", "persons"),
         ("[the farmer, my owner]", "[the farmer]", "at least 2"),
     ],

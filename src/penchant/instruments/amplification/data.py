@@ -261,7 +261,7 @@ def _check_words(contrast: Contrast, content: SetFile, document: Document) -> No
     for name, listed in lists.items():
         for number, word in enumerate(listed):
             if word in listed[:number]:
-                raise document.error(key, f"'{word}' stands twice in {name}", "leave one of them out")
+                raise document.error(key, f"'{word}' appears twice in {name}", "leave one of them out")
             for form in contrast.forms[word]:
                 if not words_of(form):
                     raise document.error(key, f"'{form}' of '{word}' holds no letter or digit")

@@ -99,7 +99,7 @@ def read_disco(path: Path) -> DiscoSet:
     )
     for what, words in (("persons", [person.word for person in persons]), ("templates", content.templates)):
         if repeated := next(_repeated(words), None):
-            raise DataError(f"'{repeated}' stands twice", file=place, field=what, hint="leave one of them out")
+            raise DataError(f"'{repeated}' appears twice", file=place, field=what, hint="leave one of them out")
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
     found = DiscoSet(
         name, (first, second), persons, tuple(content.templates), place, sha256_file(place), content.language
