@@ -460,7 +460,7 @@ def test_the_commands_name_the_id(tmp_path: Path, penchant: Program) -> None:
         pc.run(study, tmp_path / "out")
     pairs["columns"] = {"id": "nr"}
     (result,) = pc.run(study, tmp_path / "out").results.values()
-    assert result.items["id"].to_list() == ["0", "1", "2"]
+    assert result.items["id"].to_list() == [0, 1, 2]
 
 
 # Capitals ---------------------------------------------------------------------------------------------------------
