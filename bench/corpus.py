@@ -44,11 +44,11 @@ from numpy.typing import NDArray
 from sentencex import segment
 
 from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.block_lines import units
 from penchant.corpus.block_reader import Reader
-from penchant.corpus.line_units import units
 from penchant.corpus.nfc import normalise
 from penchant.corpus.occurrence_tables import read_record
-from penchant.corpus.stimuli import StimulusSet, read_stimuli
+from penchant.corpus.stimulus_sets import StimulusSet, read_stimuli
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.word_matching import WORD, Matcher
 from penchant.instruments.associations.probe import Association

@@ -37,7 +37,7 @@ PHASES = {
     "configuration": [("penchant.models.load", "read_config")],
     "tokenizer": [("penchant.models.load", "read_tokenizer")],
     "weights": [("penchant.models.load", "_weights")],
-    "shortcuts checked": [("penchant.models.network", "Network.__init__")],
+    "shortcuts checked": [("penchant.models.torch_network", "Network.__init__")],
     "scoring and printing": [("penchant.cli.scoring", "_score")],
 }
 """The functions that each phase of `penchant score` consists of."""

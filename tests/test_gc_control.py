@@ -12,7 +12,7 @@ import pytest
 
 import penchant as pc
 from penchant.gc_control import uncollected
-from penchant.models import configuration
+from penchant.models import checkpoint_config
 from penchant.models.load import LanguageModel
 
 
@@ -44,7 +44,7 @@ def test_the_collector_is_off_in_a_block_and_then_as_before(enabled: bool, error
 
 def test_it_is_off_while_a_model_is_loaded_and_on_while_it_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     during: list[bool] = []
-    read = configuration.read_config
+    read = checkpoint_config.read_config
 
     def seen(*given: Any) -> Any:
         during.append(gc.isenabled())

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from builders import error_of
 from penchant.corpus.block_reader import Reader
-from penchant.corpus.stimuli import read_stimuli
-from penchant.corpus.suffixes import read_words
+from penchant.corpus.stimulus_sets import read_stimuli
+from penchant.corpus.suffix_usage import read_words
 from penchant.corpus.text_files import find_texts
 from penchant.corpus.word_segmentation import count_words
 from penchant.errors import DataError, PenchantError

@@ -9,7 +9,6 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.fixed_effects import MEAN, fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -18,6 +17,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     HUMAN_ACCURACY,
     JUDGED_ACCURACY,
 )
+from penchant.instruments.minimal_pairs.these_groups import MEAN, fixed
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
 from penchant.stats.crossed import ceiling, correlation, left_out, majority
 from penchant.stats.intervals import accuracy, clustered_mean

@@ -11,19 +11,19 @@ from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
-from penchant.instruments.minimal_pairs.fixed_effects import fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     HUMAN_ACCURACY,
     MINUS_PEOPLE,
 )
+from penchant.instruments.minimal_pairs.pair_credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_share,
     mantel_haenszel_difference,
     overlapping_difference,
 )
+from penchant.instruments.minimal_pairs.these_groups import fixed
 from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
 

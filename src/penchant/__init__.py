@@ -52,7 +52,7 @@ class _Package(ModuleType):
 
     @property
     def report(self) -> Any:
-        """The function `penchant.study.api.report`."""
+        """The function `penchant.study.python_api.report`."""
         return _named("report")
 
     @report.setter

@@ -2,7 +2,7 @@
 # them.
 from ._version import __version__ as __version__
 from .corpus.occurrences import read_occurrences as read_occurrences
-from .corpus.stimuli import read_stimuli as read_stimuli
+from .corpus.stimulus_sets import read_stimuli as read_stimuli
 from .engine.scorer import embed as embed
 from .engine.scorer import fill as fill
 from .engine.scorer import score as score
@@ -29,9 +29,9 @@ from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
 from .instruments.descriptor import Instrument as Instrument
 from .instruments.disco.probe import Disco as Disco
-from .instruments.minimal_pairs.audit import audit as audit
 from .instruments.minimal_pairs.data import read_pairs as read_pairs
-from .instruments.minimal_pairs.fair import FairPairs as FairPairs
+from .instruments.minimal_pairs.fair_pairs import FairPairs as FairPairs
+from .instruments.minimal_pairs.length_audit import audit as audit
 from .instruments.minimal_pairs.probe import MinimalPairs as MinimalPairs
 from .instruments.result import Result as Result
 from .instruments.session import Session as Session
@@ -51,13 +51,13 @@ from .records import Estimate as Estimate
 from .records import Item as Item
 from .records import Signature as Signature
 from .report.sections import Section as Section
-from .study.api import compare as compare
-from .study.api import export as export
-from .study.api import open as open
-from .study.api import report as report
-from .study.api import run as run
-from .study.differences import Differences as Differences
 from .study.model_check import check as check
+from .study.model_differences import Differences as Differences
+from .study.python_api import compare as compare
+from .study.python_api import export as export
+from .study.python_api import open as open
+from .study.python_api import report as report
+from .study.python_api import run as run
 from .study.result_directories import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors
 

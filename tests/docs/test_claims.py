@@ -13,7 +13,7 @@ import pytest
 
 from pages import Row, number, numbers, read, said, table_of
 from paths import ROOT, SHARED, bundled
-from penchant.engine.reads import ROUNDING
+from penchant.engine.read_requests import ROUNDING
 from penchant.files import safe
 from penchant.instruments.cloze.probe import Cloze
 from penchant.stats.consistency import RESPONDENTS

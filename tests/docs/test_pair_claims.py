@@ -73,7 +73,7 @@ def test_coverage_over_paradigms() -> None:
 
 
 def test_an_accuracy_is_held_against_one_half() -> None:
-    from penchant.instruments.minimal_pairs.credits import mean_credit
+    from penchant.instruments.minimal_pairs.pair_credits import mean_credit
 
     said(PAGE, "accuracies are held against 50 %: that of one paradigm by binomial mid-p, ties left out")
     import numpy as np

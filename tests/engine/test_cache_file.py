@@ -13,8 +13,8 @@ import pytest
 
 from penchant.engine.answer_cache import Cache
 from penchant.errors import CacheError, CacheWarning
-from penchant.models import cache_file
-from penchant.models.cache_file import unusable
+from penchant.models import answer_cache_file
+from penchant.models.answer_cache_file import unusable
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def held(path: Path, seconds: float) -> Iterator[None]:
 
 
 def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(answer_cache_file, "PATIENCE", 0.2)
     with held(tmp_path / "c", 1), pytest.warns(CacheWarning) as said:
         Cache(tmp_path / "c", "m", "float32").close()
     assert len(said) == 1
@@ -43,7 +43,7 @@ def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypa
 def test_the_program_says_once_that_it_waits(
     penchant: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(answer_cache_file, "PATIENCE", 0.2)
     ask = ("fill", "-m", "bundled:modern", "The [MASK] king.", "--cache", "held.sqlite")
     right = penchant(*ask)
     with held(tmp_path / "held.sqlite", 1):
@@ -55,7 +55,7 @@ def test_the_program_says_once_that_it_waits(
 def test_a_file_that_is_held_for_long_is_an_error_of_the_holder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(answer_cache_file, "PATIENCE", 0.01)
     with held(tmp_path / "c", 60), pytest.warns(CacheWarning), pytest.raises(CacheError) as refused:
         Cache(tmp_path / "c", "m", "float32")
     assert "delete" not in refused.value.hint

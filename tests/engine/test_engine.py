@@ -21,7 +21,7 @@ from fake_backend import FakeBackend, Shuffling
 from penchant.engine.answer_cache import Cache
 from penchant.engine.batch_plan import Input, length_batches, merge, tree_batches
 from penchant.engine.engine import Engine
-from penchant.engine.reads import TOP, LogProbs, Read, Vectors
+from penchant.engine.read_requests import TOP, LogProbs, Read, Vectors
 from penchant.errors import CacheError
 
 

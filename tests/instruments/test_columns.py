@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import penchant as pc
-from penchant.corpus.stimuli import read_stimuli
+from penchant.corpus.stimulus_sets import read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.cloze.data import read_cloze
 from penchant.instruments.values.data import read_values

@@ -19,7 +19,7 @@ from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import ModelError
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, read_model
-from penchant.models.network import Network
+from penchant.models.torch_network import Network
 from penchant.study.model_check import check
 
 MIXING = {"mobilebert", "convbert", "fnet", "yoso", "nystromformer", "funnel"}

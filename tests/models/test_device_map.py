@@ -23,7 +23,7 @@ from penchant.errors import MethodError, ModelError
 from penchant.models import device_map
 from penchant.models.device_map import Placing
 from penchant.models.load import LanguageModel
-from penchant.models.network import Network
+from penchant.models.torch_network import Network
 from penchant.study.manifest_records import ModelRecord
 
 Zoo = Callable[[str], Path]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import penchant as pc
-from penchant.models import network
+from penchant.models import torch_network
 
 PIECE = 1 << 16
 """Bytes that glibc takes from its heap, not from the system."""
@@ -35,7 +35,7 @@ def test_holes_go_back_after_many_logits(zoo: Callable[[str], Path], monkeypatch
     left = resident()
     if full - left > PIECE * PIECES >> 21:
         pytest.skip("there were no holes")
-    monkeypatch.setattr(network, "KEPT", 1)
+    monkeypatch.setattr(torch_network, "KEPT", 1)
     pc.score(model, ["A cow sleeps."])
     assert left - resident() > PIECE * PIECES >> 21
     assert len(last) == PIECE

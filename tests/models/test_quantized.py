@@ -17,7 +17,7 @@ import zoo as animals
 from builders import language_model as _load
 from builders import refusal
 from penchant.errors import ModelError
-from penchant.models.configuration import quantization
+from penchant.models.checkpoint_config import quantization
 from penchant.models.preflight import outline
 from penchant.study.manifest_records import ModelRecord
 

@@ -15,8 +15,8 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 import zoo as animals
 from invented_cards import Cards, placed
 from penchant.models import device_map, weight_packing
-from penchant.models.network import Network
 from penchant.models.prefix_trees import Trees
+from penchant.models.torch_network import Network
 
 Zoo = Callable[[str], Path]
 ROWS, COLS = np.array([0, 0, 1]), np.array([1, 4, 2])

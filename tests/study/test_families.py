@@ -12,10 +12,10 @@ import pytest
 from answers import refused
 from builders import Program, Zoo, succeeded, write
 from penchant.instruments.run_options import Run
-from penchant.study.checkpoints import step_in
 from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
 from penchant.study.study_file import Study, read_study
+from penchant.study.training_checkpoints import step_in
 from test_validity import assert_rows, counted
 
 STUDY = "study: s\nmodels: {models}\nprobes:\n  - minimal-pairs: {{data: pairs.jsonl, resamples: 400}}\n"

@@ -14,7 +14,7 @@ import pytest
 import penchant as pc
 from builders import Zoo
 from penchant.engine.scorer import language_model
-from penchant.models.cache_file import default_path
+from penchant.models.answer_cache_file import default_path
 from penchant.tables.data_cautions import name_cautions
 from penchant.tables.missing_values import missing_cautions, missing_word
 from penchant.wording.phrases import Note, read_notes

@@ -128,7 +128,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         def fail(*_: object, error: BaseException = error, **__: object) -> None:
             raise error
 
-        monkeypatch.setattr("penchant.study.api.write_report", fail)
+        monkeypatch.setattr("penchant.study.python_api.write_report", fail)
         with pytest.raises(pc.PenchantError, match=f"^{told}"):
             pc.run(study(), f"out-{told[:3]}")
 
@@ -186,7 +186,7 @@ def test_an_interrupted_study_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch)
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("penchant.study.api.run_study", stop)
+    monkeypatch.setattr("penchant.study.python_api.run_study", stop)
     with pytest.raises(KeyboardInterrupt) as error:
         pc.run(study(), "out", cache="none", progress=False)
     assert error.value.__notes__ == ["finished work is kept: go on with the same call and resume=True"]
@@ -211,7 +211,7 @@ def test_report_is_a_function_and_a_room() -> None:
 
 
 def test_help_shows_the_function_report() -> None:
-    assert isinstance(pc.report, types.FunctionType) and pc.report.__module__ == "penchant.study.api"
+    assert isinstance(pc.report, types.FunctionType) and pc.report.__module__ == "penchant.study.python_api"
     assert list(inspect.signature(pc.report).parameters) == ["directory", "other", "out", "trust_edited"]
     shown = pydoc.plain(pydoc.render_doc(pc.report))
     assert "report(directory: str | Path, other: str | Path | None = None, *, out: " in shown

@@ -52,9 +52,9 @@ def audit(
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
-    from penchant.instruments.minimal_pairs.audit import audit as audit_pairs
-    from penchant.instruments.minimal_pairs.credits import ALL
     from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.minimal_pairs.length_audit import audit as audit_pairs
+    from penchant.instruments.minimal_pairs.pair_credits import ALL
     from penchant.models.load import load_tokenizer
 
     check_format(format)

@@ -32,7 +32,7 @@ from penchant.text_io import exists
 if TYPE_CHECKING:
     from penchant.cluster.connect import Place
     from penchant.corpus.per_file_search import ByFile
-    from penchant.corpus.stimuli import StimulusSet
+    from penchant.corpus.stimulus_sets import StimulusSet
 
 corpus = typer.Typer(
     help="Sentences that contain the words of association tests, from running text of any size.", no_args_is_help=True
@@ -91,7 +91,7 @@ OtherWords = Annotated[
 
 
 def _read_stimuli(data: list[Path]) -> StimulusSet:
-    from penchant.corpus.stimuli import read_stimuli
+    from penchant.corpus.stimulus_sets import read_stimuli
 
     if not all(exists(path) for path in data):  # importing the instrument takes time
         from penchant.instruments.associations.probe import Association
@@ -275,7 +275,7 @@ def lint(
     """Check suffixes: forms that occur, forms shared with other words, and common forms that are missing."""
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.suffix_report import check_by, notes, table
-    from penchant.corpus.suffixes import read_words, usage
+    from penchant.corpus.suffix_usage import read_words, usage
     from penchant.corpus.text_files import find_texts
 
     stimuli = _read_stimuli(data)

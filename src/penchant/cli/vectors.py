@@ -64,9 +64,9 @@ def train(
 ) -> None:
     """Train vectors on text, split into sentences and words as by corpus extract, and write a card beside them."""
     from penchant.corpus.process_pool import worthwhile
-    from penchant.corpus.stimuli import read_stimuli
+    from penchant.corpus.stimulus_sets import read_stimuli
     from penchant.corpus.text_files import check_layout, find_texts
-    from penchant.corpus.tokenised_text import tokens
+    from penchant.corpus.training_tokens import tokens
     from penchant.corpus.vector_training import card, card_path
     from penchant.corpus.vector_training import method as training_method
     from penchant.corpus.vector_training import train as train_vectors

@@ -8,7 +8,7 @@ from pathlib import Path
 from penchant.cluster.connect import imported
 from penchant.cluster.worker import Wanted
 from penchant.errors import ClusterError
-from penchant.models import shortcuts
+from penchant.models import fast_paths
 from penchant.models.fingerprint import model_files
 from penchant.models.load import LanguageModel
 from penchant.models.source import resolve
@@ -39,7 +39,7 @@ def wanted(
         device=device,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
-        shortcuts=shortcuts.allowed(),
+        shortcuts=fast_paths.allowed(),
     )
 
 

@@ -23,7 +23,7 @@ from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch, halves
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
-from penchant.models import shortcuts
+from penchant.models import fast_paths
 from penchant.models.file_hashes import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.text_io import exists
@@ -104,7 +104,7 @@ class Worker:
             import torch  # slow to import, and not needed to search texts
 
             torch.set_num_threads(threads)
-            os.environ[shortcuts.PLAIN] = "" if wanted.shortcuts else "1"
+            os.environ[fast_paths.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
             self._backend = Halving(self.model)
             device = self.model.network.devices

@@ -14,8 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.aho_corasick import Integers
-from penchant.corpus.length_segments import SCHEMA, Segment, segments
-from penchant.corpus.line_units import Units, units
+from penchant.corpus.block_lines import Units, units
+from penchant.corpus.length_bins import SCHEMA, Segment, segments
 from penchant.corpus.nfc import normalise
 from penchant.corpus.priority_sampling import priorities
 from penchant.corpus.sentence_hits import HitFinder, Hits, Sentences
@@ -26,7 +26,7 @@ from penchant.errors import MethodError, one_of
 from penchant.unicode_spellings import Alignment
 
 if TYPE_CHECKING:
-    from penchant.corpus.stimuli import StimulusSet
+    from penchant.corpus.stimulus_sets import StimulusSet
 
 Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000

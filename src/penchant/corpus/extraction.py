@@ -15,11 +15,11 @@ import numpy as np
 import polars as pl
 
 from penchant._version import __version__
+from penchant.corpus.block_lines import refuse_unreadable
 from penchant.corpus.block_passes import Progress
 from penchant.corpus.block_reader import Reader
 from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
-from penchant.corpus.length_segments import KEY, SCHEMA
-from penchant.corpus.line_units import refuse_unreadable
+from penchant.corpus.length_bins import KEY, SCHEMA
 from penchant.corpus.near_duplicates import drawn
 from penchant.corpus.occurrence_tables import read_record
 from penchant.corpus.per_file_search import ByFile, FileTask

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import polars as pl
 
 from penchant.corpus.block_search import LONGEST
-from penchant.corpus.length_segments import KEY
+from penchant.corpus.length_bins import KEY
 from penchant.corpus.nfc import normalise
 from penchant.errors import DataError, MethodError, one_of
 from penchant.plurals import counted, first_of, for_one, of_all

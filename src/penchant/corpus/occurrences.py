@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
 from penchant.call_checks import asked
-from penchant.corpus.length_segments import KEY, SCHEMA
+from penchant.corpus.length_bins import KEY, SCHEMA
 from penchant.corpus.nfc import normalise
 from penchant.corpus.word_matching import Matcher, count_words
 from penchant.errors import DataError, file_name

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from penchant.corpus.suffixes import Usage
+from penchant.corpus.suffix_usage import Usage
 from penchant.errors import MethodError, one_of
 from penchant.plurals import counted, first_of, for_one
 from penchant.tables.documents import read_yaml

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from penchant.engine.batch_plan import Input
-from penchant.engine.reads import TOP, impossible
-from penchant.models.cache_file import connected, default_path, foreign, patiently, unusable
+from penchant.engine.read_requests import TOP, impossible
+from penchant.models.answer_cache_file import connected, default_path, foreign, patiently, unusable
 
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 2

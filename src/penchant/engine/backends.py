@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.batch_plan import Batch
-from penchant.engine.reads import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
+from penchant.engine.read_requests import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,7 +14,7 @@ from penchant.engine.scoring_methods import method_for
 from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
 from penchant.limits import BATCH_TOKENS
-from penchant.models import shortcuts
+from penchant.models import fast_paths
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -50,7 +50,7 @@ class Asker:
         require_batch(batch_tokens)
         self.model = model
         self._cache = None
-        if cache is not None and shortcuts.allowed():
+        if cache is not None and fast_paths.allowed():
             self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
             backend or LocalBackend(model),

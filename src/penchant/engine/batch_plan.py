@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.reads import Kind, Read
+from penchant.engine.read_requests import Kind, Read
 from penchant.models.prefix_trees import Trees, whole
 from penchant.models.proofs import Batching
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from penchant.engine.answer_cache import Cache
 from penchant.engine.backends import Backend
 from penchant.engine.batch_plan import Batch, Input, Merged, length_batches, merge, tree_batches
-from penchant.engine.reads import Read, Vectors, impossible
+from penchant.engine.read_requests import Read, Vectors, impossible
 from penchant.errors import ModelError
 
 WINDOW = 1 << 18

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
 from penchant.engine.normalisations import FREQUENCY, normalise
-from penchant.engine.reads import LogProbs, Read
+from penchant.engine.read_requests import LogProbs, Read
 from penchant.engine.scoring_methods import Method, method_for, shared_tokens, token_values
 from penchant.engine.unigrams import Unigrams
 from penchant.errors import DataError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.reads import Read, Vectors
+from penchant.engine.read_requests import Read, Vectors
 from penchant.engine.sentence_scores import numbered
 from penchant.engine.token_spans import (
     Place,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.reads import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
+from penchant.engine.read_requests import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
 from penchant.engine.scoring_methods import Method, method_for, single_token
 from penchant.engine.token_spans import Span
 from penchant.errors import DataError, MethodError

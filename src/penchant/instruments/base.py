@@ -14,7 +14,7 @@ import polars as pl
 from typing_extensions import TypeVar
 
 from penchant.call_checks import asked, kind
-from penchant.corpus.stimuli import StimulusSet
+from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.engine.base_scorer import require_batch
 from penchant.errors import ModelError, StudyError
 from penchant.files import join_names
@@ -24,10 +24,10 @@ from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import Settings
+from penchant.models.equivalent_spellings import with_equivalents
 from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
-from penchant.models.spelling_variants import with_equivalents
 from penchant.progress import bars
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult

@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
+from penchant.models.equivalent_spellings import EquivalentTokenizer
 from penchant.models.load import LanguageModel
-from penchant.models.spelling_variants import EquivalentTokenizer
 from penchant.models.tokenizer import Encoding, Tokenizer
 from penchant.plurals import first_of, for_one
 from penchant.wording.phrases import Note

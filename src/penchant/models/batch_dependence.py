@@ -13,7 +13,7 @@ from torch import Tensor
 from penchant.models.proofs import SAMPLE, Batching
 
 if TYPE_CHECKING:
-    from penchant.models.network import Network
+    from penchant.models.torch_network import Network
 
 _SHORTER = (8, 5)
 """The number of tokens in the other rows of a trial."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from penchant.errors import ModelError, StudyError
 from penchant.files import sha256_file
-from penchant.models.cache_file import connected, foreign, patiently, unusable
+from penchant.models.answer_cache_file import connected, foreign, patiently, unusable
 
 _FRESH = 2_000_000_000
 """Nanoseconds after a write within which another write may not change the time stamp."""

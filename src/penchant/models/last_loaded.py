@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 
 from penchant.errors import PenchantError
-from penchant.models import shortcuts
-from penchant.models.cache_file import default_path
+from penchant.models import fast_paths
+from penchant.models.answer_cache_file import default_path
 from penchant.models.file_hashes import Digests
 from penchant.models.load import Model, fingerprint, load, load_vectors, names_vectors
 from penchant.models.source import resolve
@@ -19,7 +19,7 @@ _KEPT: dict[tuple[object, ...], Model] = {}
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
     """Return the named model, the kept one if it is the same, else loading it. Raises ModelError."""
-    settings = (dtype, device, shortcuts.allowed())
+    settings = (dtype, device, fast_paths.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
         if kept is not None:

@@ -15,9 +15,9 @@ from penchant.call_checks import asked, unknown_attribute
 from penchant.errors import ModelError, ModelWarning, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
 from penchant.gc_control import uncollected
-from penchant.models import shortcuts
-from penchant.models.cache_file import default_path
-from penchant.models.configuration import (
+from penchant.models import fast_paths
+from penchant.models.answer_cache_file import default_path
+from penchant.models.checkpoint_config import (
     Heard,
     ModelKind,
     claimed_kind,
@@ -43,7 +43,7 @@ from penchant.vectors.sniffing import refuse_stranger
 from penchant.vectors.static import StaticVectors, looks_like_vectors, read_vectors
 
 if TYPE_CHECKING:
-    from penchant.models.network import Network
+    from penchant.models.torch_network import Network
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 _SMALL = 1 << 31
@@ -329,14 +329,14 @@ def _network(
     source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
     """Return the network of a model and remember its proofs. Raises ModelError if answers are not repeatable."""
-    from penchant.models.network import Network  # imports torch, which takes seconds
+    from penchant.models.torch_network import Network  # imports torch, which takes seconds
 
     model = placing.put(model)
     around = circumstances(model, placing.dtype, kind)
-    known = Proofs.read(memory.proved(fingerprint, around)) if shortcuts.allowed() else None
+    known = Proofs.read(memory.proved(fingerprint, around)) if fast_paths.allowed() else None
     with placing.tried(source.given):
         network = Network(model, scores=kind != "encoder", causal=kind == "causal", known=known)
-    if known is None and shortcuts.allowed():
+    if known is None and fast_paths.allowed():
         memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
         message = "answers differently each time it reads the same text, so no result can be repeated"

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
 from penchant.files import head
-from penchant.models.configuration import ModelKind, claimed_kind, first_token, quantization, quiet, read_config, told
+from penchant.models.checkpoint_config import (
+    ModelKind,
+    claimed_kind,
+    first_token,
+    quantization,
+    quiet,
+    read_config,
+    told,
+)
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
 from penchant.models.hub import Wanted
@@ -20,7 +28,7 @@ from penchant.models.tokenizer_files import read_tokenizer
 from penchant.vectors.sniffing import begins_as_vectors
 
 if TYPE_CHECKING:
-    from penchant.models.network import Network
+    from penchant.models.torch_network import Network
 
 
 class UnreadError(Exception):

@@ -16,7 +16,7 @@ from penchant.call_checks import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown_tokens import OnUnknown, known_texts, require_known
-from penchant.models import shortcuts
+from penchant.models import fast_paths
 from penchant.models.load import LanguageModel, Model
 from penchant.plurals import counted, of_all
 from penchant.study.batch_invariance import invariance
@@ -116,8 +116,8 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
 def _head(model: LanguageModel) -> Finding:
     if model.kind == "encoder":
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
-    if not shortcuts.allowed():
-        how = f"whole model at every position ({shortcuts.PLAIN} is set)"
+    if not fast_paths.allowed():
+        how = f"whole model at every position ({fast_paths.PLAIN} is set)"
     elif model.network.shortens:
         how = "head and last layer applied at read positions"
     elif model.network.gathers:

@@ -24,9 +24,9 @@ from penchant.records import SETTINGS, SIDES, Estimate, with_nan
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
-from penchant.study.changes import edited
-from penchant.study.differences import Differences
+from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
+from penchant.study.model_differences import Differences
 from penchant.text_io import exists, is_directory, is_file, opened
 from penchant.wording.phrases import has_words
 

@@ -23,17 +23,17 @@ from penchant.models.file_hashes import Digests
 from penchant.models.last_loaded import release
 from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.records import with_nulls
-from penchant.study.changes import Now, changes, data_records, forget, refuse
-from penchant.study.checkpoints import together
-from penchant.study.compatibility import KINDS, Fitting, Reader, all_read, kinds_read, reader
+from penchant.study.changes_since_start import Now, changes, data_records, forget, refuse
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.model_check import require_fit
-from penchant.study.open_run import Begun, begun, held, hub_commits
-from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
+from penchant.study.model_fit import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.ray_workers import Elsewhere, elsewhere
 from penchant.study.result_directories import COMPARISON, CURVE, Outcome
+from penchant.study.start_or_resume import Begun, begun, held, hub_commits
 from penchant.study.study_file import Study
+from penchant.study.text_preparation import TRAINED, Preparation, Prepared, trained_files
+from penchant.study.training_checkpoints import together
 from penchant.text_io import exists
 
 Probes = Sequence[Probe[Any]]

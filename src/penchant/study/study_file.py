@@ -13,8 +13,8 @@ from penchant.errors import DataError, StudyError, in_words, nearest, one_line, 
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
-from penchant.study.checkpoints import Family, Step, labels
-from penchant.study.preparation import Corpus, Vectors, problem
+from penchant.study.text_preparation import Corpus, Vectors, problem
+from penchant.study.training_checkpoints import Family, Step, labels
 from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, read_yaml
 from penchant.text_io import exists, is_directory, is_file, read_text
 

@@ -12,9 +12,9 @@ from penchant.hub.cached_files import COMMIT
 from penchant.models.file_hashes import Digests
 from penchant.models.load import fingerprint
 from penchant.plurals import counted
-from penchant.study.changes import edited
+from penchant.study.changes_since_start import edited
 from penchant.study.manifest import FILE, Manifest, read_manifest
-from penchant.study.preparation import TRAINED
+from penchant.study.text_preparation import TRAINED
 from penchant.text_io import exists, is_file
 
 _KINDS = ("result files", "data files", "models")

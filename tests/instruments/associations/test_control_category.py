@@ -13,7 +13,7 @@ import pytest
 import brute_associations as plain
 import penchant as pc
 from brute_associations import rows, write_set
-from penchant.corpus.stimuli import read_stimuli
+from penchant.corpus.stimulus_sets import read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.associations.control_category import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import Cell

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer
 from answers import Answer, refused
 from paths import ROOT, SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
-from penchant.instruments.minimal_pairs.fair_views import open_ranks
+from penchant.instruments.minimal_pairs.fair_pair_views import open_ranks
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS
 from penchant.study.result_directories import read_outcome
 from penchant.views.rows import compared

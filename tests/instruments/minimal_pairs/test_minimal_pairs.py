@@ -21,9 +21,9 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from penchant.errors import MethodError, ModelError, StudyError
-from penchant.instruments.minimal_pairs.credits import credits, deltas
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
+from penchant.instruments.minimal_pairs.pair_credits import credits, deltas
 from penchant.records import Signature
 from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm

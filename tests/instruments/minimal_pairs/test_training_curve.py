@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from test_fixed_effects import result
+from test_these_groups import result
 
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.minimal_pairs.training_curve import ACQUIRED, NO_STEP, curve

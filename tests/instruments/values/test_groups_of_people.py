@@ -20,7 +20,7 @@ from builders import write as write_file
 from made_values import Array, made_result, ratings, sides
 from penchant.errors import DataError
 from penchant.instruments.values.estimates import WORDINGS
-from penchant.instruments.values.finding import template
+from penchant.instruments.values.finding_text import template
 from penchant.instruments.values.group_distance import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.probe import STANCES

@@ -16,8 +16,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from penchant.corpus.group_counts import Grouped, GroupSearch
 from penchant.corpus.nfc import normalise
-from penchant.corpus.sentence_slots import Span, filled
-from penchant.corpus.stimuli_files import Name, Text, Texts
+from penchant.corpus.slot_templates import Span, filled
+from penchant.corpus.stimulus_files import Name, Text, Texts
 from penchant.corpus.text_files import Layout
 from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError

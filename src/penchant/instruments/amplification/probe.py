@@ -14,7 +14,7 @@ from pydantic import PrivateAttr
 from penchant.corpus.group_counts import Counted, GroupCounts, count_groups
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.process_pool import worthwhile
-from penchant.corpus.sentence_slots import Span
+from penchant.corpus.slot_templates import Span
 from penchant.corpus.text_files import TextFile, find_texts
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, MethodError

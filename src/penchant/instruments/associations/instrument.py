@@ -3,7 +3,7 @@
 from typing import Any
 
 from penchant.corpus.occurrences import OccurrenceRow
-from penchant.corpus.stimuli_files import SCHEMAS
+from penchant.corpus.stimulus_files import SCHEMAS
 from penchant.instruments.associations.ceat import CEAT as CEAT_PROBE
 from penchant.instruments.associations.compare import DIFFERENCE, compare
 from penchant.instruments.associations.estimates import TEXT

@@ -10,14 +10,14 @@ from typing import ClassVar, Generic, Self
 from pydantic import PrivateAttr
 
 from penchant.corpus.priority_sampling import spread
-from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.settings import AssociationSettings
 from penchant.instruments.base import M, Model, Probe, TextNeeds
 from penchant.instruments.probe_fields import cited_columns, written
 from penchant.instruments.unknown_tokens import told_respelt
+from penchant.models.equivalent_spellings import respelt_words
 from penchant.models.load import LanguageModel
-from penchant.models.spelling_variants import respelt_words
 from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.corpus.length_segments import Segment, cut
+from penchant.corpus.length_bins import Segment, cut
 from penchant.corpus.nfc import normalise
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key

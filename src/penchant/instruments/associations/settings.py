@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
-from penchant.corpus.length_segments import segments
+from penchant.corpus.length_bins import segments
 from penchant.corpus.occurrences import Bound
-from penchant.corpus.stimuli_in_memory import WORD, file_of_set, word_rows
+from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
 from penchant.errors import MethodError
 from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings

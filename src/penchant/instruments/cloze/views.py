@@ -22,7 +22,7 @@ from penchant.instruments.cloze.estimates import (
     unrated_words,
     without_beta,
 )
-from penchant.instruments.cloze.finding import leaning
+from penchant.instruments.cloze.finding_text import leaning
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, Judged, by_word
 from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
 from penchant.grammar.grammar import Grammar
-from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
+from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.models.load import load_tokenizer
 from penchant.stats.intervals import accuracy
 from penchant.tables.rows import read_rows

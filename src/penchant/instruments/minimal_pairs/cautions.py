@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from penchant.instruments.minimal_pairs.credits import HALF, TIE, UNSEEN, preferences
 from penchant.instruments.minimal_pairs.estimates import CROWS_PAIRS
 from penchant.instruments.minimal_pairs.human_estimates import CORRELATIONS, EQUAL_LENGTH, FEWEST, kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import RATERS
+from penchant.instruments.minimal_pairs.pair_credits import HALF, TIE, UNSEEN, preferences
 from penchant.plurals import first_of
 from penchant.records import Estimate
 from penchant.stats.logistic import LACK_OF_FIT

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.credits import (
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.pair_credits import (
     ALL,
     HALF,
     STEREOTYPE,
@@ -20,13 +21,12 @@ from penchant.instruments.minimal_pairs.credits import (
     of_stereotypes,
     preferences,
 )
-from penchant.instruments.minimal_pairs.fixed_effects import THESE, beside_fixed, fixed_share, holding
-from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.instruments.minimal_pairs.strata_means import (
     fixed_strata_difference,
     mantel_haenszel_difference,
 )
+from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, fixed_share, holding
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.report.tables import scaled

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.minimal_pairs.credits import (
+from penchant.instruments.minimal_pairs.human_judgements import JUDGED, RATERS, Kind
+from penchant.instruments.minimal_pairs.pair_credits import (
     ALL,
     HALF,
     clusters,
@@ -19,9 +20,8 @@ from penchant.instruments.minimal_pairs.credits import (
     paired,
     paired_over,
 )
-from penchant.instruments.minimal_pairs.fixed_effects import MEAN, THESE, few, fixed, fixed_share
-from penchant.instruments.minimal_pairs.human_judgements import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.settings import PairSettings
+from penchant.instruments.minimal_pairs.these_groups import MEAN, THESE, few, fixed, fixed_share
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority

@@ -5,11 +5,11 @@ from typing import Any
 
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.minimal_pairs import fair_views, judgement_task
+from penchant.instruments.minimal_pairs import fair_pair_views, judgement_task
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.curve_views import curves
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
-from penchant.instruments.minimal_pairs.fair import FairPairs
+from penchant.instruments.minimal_pairs.fair_pairs import FairPairs
 from penchant.instruments.minimal_pairs.human_judgements import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
@@ -46,7 +46,7 @@ MINIMAL_PAIRS = Instrument(
 FAIR_PAIRS = Instrument(
     probe=FairPairs,
     compare=compare,
-    section=section(fair_views.VIEWS, _TEXT.below("fair")),
+    section=section(fair_pair_views.VIEWS, _TEXT.below("fair")),
     headline=_HEADLINE,
     template="fair_template",
     schemas={"grammar": GrammarFile},

@@ -7,8 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.credits import ALL, deltas
-from penchant.instruments.minimal_pairs.fixed_effects import THESE, of_groups, over_groups
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -22,6 +20,8 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     kind_of,
     mean_judgements,
 )
+from penchant.instruments.minimal_pairs.pair_credits import ALL, deltas
+from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, over_groups
 from penchant.records import Result
 from penchant.report.figures import COLOURS, FAINT
 from penchant.report.lazy_altair import alt

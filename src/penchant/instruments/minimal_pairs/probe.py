@@ -40,12 +40,12 @@ from penchant.instruments.minimal_pairs.cautions import (
     pair_cautions,
     unigram_cautions,
 )
-from penchant.instruments.minimal_pairs.credits import TIE
 from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
 from penchant.instruments.minimal_pairs.formats import ROLES, STEREOTYPES, PairColumns
 from penchant.instruments.minimal_pairs.human_estimates import human_estimates
 from penchant.instruments.minimal_pairs.human_judgements import Judgements, read_judgements
+from penchant.instruments.minimal_pairs.pair_credits import TIE
 from penchant.instruments.minimal_pairs.scored_pairs import prefix_cautions, prefixed, scored_pairs, with_unigrams
 from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
 from penchant.instruments.probe_fields import cited_columns, written

@@ -10,8 +10,8 @@ from penchant.engine.continuation_scores import touching_cautions
 from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
 from penchant.instruments.item_probes import score_columns
-from penchant.instruments.minimal_pairs.credits import NEUTRAL, UNIGRAMS, UNSEEN
 from penchant.instruments.minimal_pairs.formats import PREFIX, ROLES
+from penchant.instruments.minimal_pairs.pair_credits import NEUTRAL, UNIGRAMS, UNSEEN
 from penchant.records import Item
 
 Scores = Sequence[tuple[SentenceScore, SentenceScore]]

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, Field, model_validator
 
 from penchant.instruments.minimal_pairs.data import pair_rows
 from penchant.instruments.minimal_pairs.defects import Marks
-from penchant.instruments.minimal_pairs.fixed_effects import GROUPS, fixed
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
 from penchant.instruments.minimal_pairs.human_judgements import COLUMNS
+from penchant.instruments.minimal_pairs.these_groups import GROUPS, fixed
 from penchant.instruments.probe_fields import CITED, Columns, Data, Files, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown

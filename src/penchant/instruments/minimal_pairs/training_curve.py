@@ -14,8 +14,8 @@ from scipy.special import xlogy
 
 from penchant.errors import DataError
 from penchant.instruments.base import require_comparable
-from penchant.instruments.minimal_pairs.credits import ALL, HALF, credits, stereotyped
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
+from penchant.instruments.minimal_pairs.pair_credits import ALL, HALF, credits, stereotyped
 from penchant.instruments.minimal_pairs.settings import settings_of
 from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.tables import DECIDES

@@ -11,7 +11,6 @@ import polars as pl
 
 from penchant.instruments.comparison import of_one_model
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
-from penchant.instruments.minimal_pairs.credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
@@ -21,14 +20,15 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
 )
-from penchant.instruments.minimal_pairs.finding import preferring
-from penchant.instruments.minimal_pairs.fixed_effects import THESE, TYPES, is_fixed, of_groups, sampled
+from penchant.instruments.minimal_pairs.finding_text import preferring
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS, PREFIX
 from penchant.instruments.minimal_pairs.human_estimates import kind_of, lone
 from penchant.instruments.minimal_pairs.human_judgements import SHARE
 from penchant.instruments.minimal_pairs.length_charts import accuracies_by_length, is_curve, tokens_by_length
+from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, deltas, pair_of, preferences, stereotyped
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
+from penchant.instruments.minimal_pairs.these_groups import THESE, TYPES, is_fixed, of_groups, sampled
 from penchant.records import Result, Signature
 from penchant.report.item_browser import every_item
 from penchant.report.tables import Cell, Number, P, shown

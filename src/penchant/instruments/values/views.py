@@ -12,7 +12,7 @@ from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.calibration import OFFSET, SIGMA, SLOPE
 from penchant.instruments.values.data import EVERYTHING, TEXT
 from penchant.instruments.values.estimates import MEAN
-from penchant.instruments.values.finding import facts, found
+from penchant.instruments.values.finding_text import facts, found
 from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording

@@ -1,6 +1,6 @@
 """The entry point of vector-bias."""
 
-from penchant.corpus.stimuli_files import SCHEMAS
+from penchant.corpus.stimulus_files import SCHEMAS
 from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.vector_bias.estimates import differences

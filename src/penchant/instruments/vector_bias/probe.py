@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.priority_sampling import spread
-from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.probe_fields import cited_columns, written

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.corpus.stimuli_in_memory import WORD, file_of_set, word_rows
+from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
 from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.vector_bias.measures import Distance, Measure

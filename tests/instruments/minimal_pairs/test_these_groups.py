@@ -13,8 +13,8 @@ from pair_results import scored
 from scipy import stats
 
 import penchant as pc
-from penchant.instruments.minimal_pairs.credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
+from penchant.instruments.minimal_pairs.pair_credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.records import Result
 

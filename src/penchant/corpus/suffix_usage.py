@@ -14,12 +14,12 @@ from pathlib import Path
 import regex
 
 from penchant.corpus.aho_corasick import Scanner
+from penchant.corpus.block_lines import Units, splitter
 from penchant.corpus.block_passes import Pass, Progress
 from penchant.corpus.block_search import Extraction, extraction
-from penchant.corpus.line_units import Units, splitter
 from penchant.corpus.nfc import normalise
-from penchant.corpus.spelling_checks import orthography
-from penchant.corpus.stimuli import Category, StimulusSet, WordList
+from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList
+from penchant.corpus.stimulus_spelling import orthography
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.word_matching import WORD, Matcher, capital_form
 from penchant.errors import missing_package

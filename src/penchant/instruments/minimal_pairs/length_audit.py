@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from penchant.call_checks import asked, kind
 from penchant.errors import DataError, MethodError, ModelError
-from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
+from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
 from penchant.instruments.unknown_tokens import unknown_part
 from penchant.models.load import LanguageModel, Model, load_tokenizer

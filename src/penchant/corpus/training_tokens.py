@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from penchant.corpus.block_lines import Units, splitter
 from penchant.corpus.block_passes import Pass, Progress
-from penchant.corpus.line_units import Units, splitter
 from penchant.corpus.nfc import normalise
-from penchant.corpus.stimuli import StimulusSet
+from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.text_files import Layout, TextFile
 from penchant.corpus.word_matching import Matcher, words
 from penchant.files import replacing

@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter
 
 from penchant.call_checks import asked, kind
-from penchant.corpus.sentence_slots import Span, filled
-from penchant.corpus.stimuli_files import (
+from penchant.corpus.slot_templates import Span, filled
+from penchant.corpus.stimuli_from_python import AS_NAMED, file_of_set, word_rows
+from penchant.corpus.stimulus_files import (
     MEASURES,
     SET_FILE,
     CategoryEntry,
@@ -28,7 +29,6 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
-from penchant.corpus.stimuli_in_memory import AS_NAMED, file_of_set, word_rows
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.plurals import counted

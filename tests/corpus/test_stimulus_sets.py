@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from answers import without_line
 from builders import refusal
 from paths import INSTRUMENTS, SHARED, bundled, needs_shared
-from penchant.corpus.spelling_checks import orthography
-from penchant.corpus.stimuli import Category, Context, StimulusSet, WordList, read_stimuli
-from penchant.corpus.stimuli_files import MEASURES, SCHEMAS
+from penchant.corpus.stimulus_files import MEASURES, SCHEMAS
+from penchant.corpus.stimulus_sets import Category, Context, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_spelling import orthography
 from penchant.errors import DataError
 from penchant.text_io import saved_as_utf8
 

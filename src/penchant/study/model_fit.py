@@ -14,8 +14,8 @@ from penchant.models.load import LanguageModel, cited, read_model
 from penchant.models.preflight import Outline, UnreadError, outline
 from penchant.study.manifest import Manifest
 from penchant.study.model_check import require_readable
-from penchant.study.preparation import TRAINED
 from penchant.study.study_file import Study
+from penchant.study.text_preparation import TRAINED
 
 KINDS = {
     "masked": "masked models",

@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.credits import ALL, HALF, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, GAP, UNEQUAL
-from penchant.instruments.minimal_pairs.fixed_effects import THESE, of_groups, sampled
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
@@ -21,6 +19,8 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     RAW,
     lone,
 )
+from penchant.instruments.minimal_pairs.pair_credits import ALL, HALF, STEREOTYPE, of_stereotypes
+from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, sampled
 from penchant.records import SIDES, Result, Signature, pair_of
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
 from penchant.views.rows import FIRST, At, Line, Source, compared, parted, sources

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
-from penchant.models import shortcuts
+from penchant.models import fast_paths
 from penchant.models.batch_dependence import Trial, equal, sample_tokens
 from penchant.models.device_map import first_device, in_words
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
@@ -72,7 +72,7 @@ class Network:
         return known
 
     def _proved(self, scores: bool, causal: bool) -> Proofs:
-        plain = not shortcuts.allowed()
+        plain = not fast_paths.allowed()
         packed = not plain and self._pack(scores)
         trial = Trial(self, scores)
         done = Proofs(

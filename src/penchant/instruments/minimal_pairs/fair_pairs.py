@@ -11,10 +11,10 @@ import polars as pl
 
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.minimal_pairs.cautions import fair_cautions, line_cautions, pair_cautions
-from penchant.instruments.minimal_pairs.credits import ALL, credits
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import pair_estimates
 from penchant.instruments.minimal_pairs.formats import PairColumns
+from penchant.instruments.minimal_pairs.pair_credits import ALL, credits
 from penchant.instruments.minimal_pairs.probe import Drawn, PairProbe, cite
 from penchant.instruments.minimal_pairs.settings import FairPairsSettings
 from penchant.instruments.minimal_pairs.strata_means import overlapping_difference

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import regex
 
-from penchant.corpus.stimuli import StimulusSet, WordList
+from penchant.corpus.stimulus_sets import StimulusSet, WordList
 from penchant.corpus.word_segmentation import WORD
 from penchant.unicode_spellings import canonical
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.credits import ALL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
-from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
-from penchant.instruments.minimal_pairs.finding import POINTS, levels_of, ordered
+from penchant.instruments.minimal_pairs.fair_pairs import FAIR, GAIN, ORIGINAL, SHARED
+from penchant.instruments.minimal_pairs.finding_text import POINTS, levels_of, ordered
+from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
 from penchant.records import Result
 from penchant.report.figures import COLOURS

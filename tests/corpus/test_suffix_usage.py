@@ -20,9 +20,9 @@ from builders import write
 from paths import SHARED, bundled, needs_shared
 from penchant.corpus.block_search import extraction
 from penchant.corpus.extraction import extract
-from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimulus_sets import Category, StimulusSet, WordList, read_stimuli
 from penchant.corpus.suffix_report import notes, table
-from penchant.corpus.suffixes import Frequent, Usage, read_words, usage
+from penchant.corpus.suffix_usage import Frequent, Usage, read_words, usage
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError
 

@@ -16,7 +16,7 @@ from penchant.instruments.base import Probe
 from penchant.records import SETTINGS
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
-from penchant.study.preparation import changed_text
+from penchant.study.text_preparation import changed_text
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
 """The parameters of one probe, by its name."""

@@ -17,7 +17,7 @@ from penchant.corpus.occurrence_tables import notes, read_record
 from penchant.corpus.occurrences import Bound
 from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.text_files import Layout, TextFile, find_texts
-from penchant.corpus.tokenised_text import tokens
+from penchant.corpus.training_tokens import tokens
 from penchant.corpus.vector_training import method, read_card, still_true, train
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds

@@ -26,7 +26,7 @@ from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
-from penchant.study.differences import Differences
+from penchant.study.model_differences import Differences
 from penchant.study.python_studies import Asked, InPython
 from penchant.study.result_directories import Outcome, read_for_report, read_outcome, side_by_side
 from penchant.study.run import run_study
