@@ -130,7 +130,7 @@ def test_settings_of_instruments_are_apart_from_behaviour() -> None:
         if (
             room(path) == "instruments"
             and _module(path) not in homes
-            and path.stem not in ("instrument", "audit", "row_instruments")
+            and path.stem not in ("instrument", "length_audit", "row_instruments")
         ):
             assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
     for name in INSTRUMENTS:

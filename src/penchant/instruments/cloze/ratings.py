@@ -237,8 +237,7 @@ def merge(
     require_any(sheets)
     order = {id_: i for i, id_ in enumerate(texts)}
     ratings = tuple(sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater)))
-    empty = sum(sheet.empty for sheet in sheets)
-    remarks = tuple(notes(sheets, results, ratings))
+    empty, remarks = sum(sheet.empty for sheet in sheets), tuple(notes(sheets, results, ratings))
     return Merged(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
 
 
