@@ -73,7 +73,7 @@ def test_extract(flowers: Path, penchant: Penchant) -> None:
         ["7–9", "1", "1", "False", "0", "1", "1", "4"],
     ]
     assert err.splitlines() == [
-        "note: 1 sentence with stimuli is too long (for the segments, or 20,000 characters)",
+        "note: 1 sentence with stimuli is left out: in no segment, or longer than 20,000 characters",
         "note: 4 of 4 stimuli have fewer than 2 occurrences in some segment: rose, tulip, নদী, oak",
         "sentences: out.parquet",
     ]

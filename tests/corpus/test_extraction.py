@@ -624,7 +624,7 @@ def test_a_sentence_without_end(tmp_path: Path) -> None:
     rows, record = run(tmp_path, text, FLOWERS, duplicates="keep", layout="sentences", per_word=10**6)
     assert len(rows) == 3_998 == record["cells"][0]["occurrences"]
     assert (record["tally"]["sentences"], record["tally"]["too_long"]) == (4, 3)
-    assert any("3 sentences with stimuli are too long" in note for note in notes(record))
+    assert any("3 sentences with stimuli are left out" in note for note in notes(record))
 
 
 def test_how_many_differ(tmp_path: Path) -> None:

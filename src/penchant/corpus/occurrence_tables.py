@@ -48,8 +48,8 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
         were = for_one(tally["skipped"], "were")
         yield f"{tally['skipped']:,} of {counted(tally['records'], 'records')} could not be read and {were} left out"
     if tally["too_long"]:
-        long = f"{counted(tally['too_long'], 'sentences')} with stimuli {for_one(tally['too_long'], 'are')} too long"
-        yield f"{long} (for the segments, or {LONGEST:,} characters)"
+        lost = f"{counted(tally['too_long'], 'sentences')} with stimuli {for_one(tally['too_long'], 'are')} left out"
+        yield f"{lost}: in no segment, or longer than {LONGEST:,} characters"
     used_up = [c for c in record["cells"] if not c["exact"] and c["kept"] < recipe["per_word"]]
     if used_up:
         yield (
