@@ -341,11 +341,27 @@ def in_words(error: Mapping[str, Any]) -> str:
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
 
 
+FORMER = {
+    "renormalise": "rated_only",
+    "rated_mass": "rated_share",
+    "paradigm": "group",
+    "comparison": "first",
+    "piece": "is_piece",
+    "pieces": "tokens",
+    "token_logprobs": "logprobs",
+}
+"""Present names of parameters and columns, by the names that drafts had."""
+
+
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Return up to two known names that someone who typed `name` may have meant, the nearest first."""
     from difflib import get_close_matches
 
     names = {each.casefold(): each for each in known}
+    if (now := FORMER.get(name)) in names:
+        return [now]
+    if (role := name.removeprefix("pieces_")) != name and f"tokens_{role}" in names:
+        return [f"tokens_{role}"]
     return [names[each] for each in get_close_matches(name.casefold(), names, n=2)]
 
 

@@ -62,6 +62,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.check(lm, [3]), "text 1: an int is not a text"),
     (lambda lm: pc.check(lm, pl.DataFrame({"text": ["x"], "n": 1})), "a DataFrame has several columns"),
     (lambda lm: pc.audit(lm, []), "no pairs"),
+    (lambda lm: pc.Cloze(SENTENCES, renormalise=True), "did you mean rated_only?"),
     (lambda lm: pc.audit([], PAIRS), "no tokenizer"),
     (lambda lm: pc.embed(lm, "A rose.", spans=[3]), "span 1: 3 is not a span"),
     (lambda lm: pc.read_pairs(3), "an int is neither a file nor a table"),

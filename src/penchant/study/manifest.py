@@ -76,7 +76,7 @@ class Manifest(BaseModel):
     """The record of a result directory."""
 
     model_config = STRICT
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     penchant: str
     """The version of penchant that started the study."""
     asked: AskedRecord
