@@ -40,7 +40,7 @@ def finished(once: Path, tmp_path: Path) -> Path:
 def test_it_says_its_format_and_comes_back(finished: Path) -> None:
     written = json.loads((finished / "manifest.json").read_text("utf-8"))
     del written["sha256"]
-    assert written["format"] == 1
+    assert written["format"] == 2
     manifest = read_manifest(finished / "manifest.json")
     assert json.loads(manifest.model_dump_json()) == written
     assert [(unit.probe, unit.spec) for unit in manifest.units] == [("minimal-pairs", model) for model in MODELS]
@@ -51,7 +51,7 @@ def test_it_says_its_format_and_comes_back(finished: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "place"),
     [
-        ({"format": 2}, "format"),
+        ({"format": 1}, "format"),
         ({"units": None}, "units"),
         ({"status": "lost"}, "status"),
         ({"more": 1}, "more"),

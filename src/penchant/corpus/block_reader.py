@@ -66,8 +66,8 @@ class Reader:
                 frame = pl.scan_parquet(place, glob=False)
             columns = frame.collect_schema()
             if columns.get(self.field) != pl.String:
-                texts = [name for name, kind in columns.items() if kind == pl.String]
-                hint = f"name one with --field: {', '.join(texts)}" if texts else "the file has no column of text"
+                named = [name for name, kind in columns.items() if kind == pl.String]
+                hint = f"name one with --field: {', '.join(named)}" if named else "the file has no column of text"
                 raise DataError(f"has no column of text called '{self.field}'", file=place, hint=hint)
             rows = frame.select(pl.len()).collect().item()
             for number, start in enumerate(range(0, rows, _ROWS)):
