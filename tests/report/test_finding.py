@@ -176,7 +176,9 @@ def test_what_an_instrument_finds(case: dict[str, Any]) -> None:
     assert instruments()[case["probe"]].section.finding(results, comparison) == case["said"]
 
 
-@pytest.mark.parametrize(("second", "told"), [("an association that is not told", "none"), ("", "1 (C1)")])
+@pytest.mark.parametrize(
+    ("second", "told"), [("an association that is not told", "none of these"), ("", "1 of these (C1)")]
+)
 def test_the_overview_of_associations(second: str, told: str) -> None:
     """Over two measures, of which the second tells the association apart from 0 or does not."""
     first = CASES["an association that is told"]
@@ -184,8 +186,8 @@ def test_the_overview_of_associations(second: str, told: str) -> None:
     overview = instruments()["weat"].overview
     assert overview is not None
     assert overview.section.finding([result(case, "m") for case in cases], None) == [
-        "By all measures d has the same sign in 1 of 1 category that at least two measure; all tell it apart from 0 in "
-        f"{told}."
+        "All measures agree on the sign of d in 1 of 1 category that at least two of them measure. "
+        f"By every measure, d clearly differs from 0 in {told}."
     ]
 
 

@@ -783,13 +783,13 @@ def test_cells_hold_all_values_and_end_at_nought(values: list[float]) -> None:
 VARIANTS: list[tuple[str, dict[str, str], list[str]]] = [
     ("weat", {}, ["two-sided", "in lower case", "200,000", "n − 1", "30%"]),
     ("weat", {"alternative": "upper", "ddof": "0", "exact": "0", "compat": "wefe"}, ["one-sided", "n − 0", "`wefe`"]),
-    ("weat", {"test": "normal", "case": "keep"}, ["normal distribution with the exact mean", "as they stand"]),
+    ("weat", {"test": "normal", "case": "keep"}, ["normal distribution with the exact mean", "as written"]),
     ("seat", {}, ["permutes words", "at layer −1, 0"]),
     ("seat", {"unit": "sentence", "pooling": "cls"}, ["The unit is the sentence", "the vector of its first token"]),
     ("ceat", {}, ["shrink as 1/√N by construction", "exactly L words", "`fixed`", "`random`", "6 and 12"]),
     ("ceat", {"mode": "bin", "pieces": "root", "minimum": "5"}, ["at most L words", "its root", "fewer than 5"]),
-    ("logprob-bias", {}, ["has as many masks", "attributes and takes targets and sentences as given"]),
-    ("logprob-bias", {"pieces": "first"}, ["one mask, read for its first piece"]),
+    ("logprob-bias", {}, ["has as many masks", "attributes for these targets and sentences"]),
+    ("logprob-bias", {"pieces": "first"}, ["one mask, read for its first token"]),
 ]
 
 

@@ -273,7 +273,7 @@ def test_attributes_that_a_template_holds_elsewhere_are_said(zoo: Zoo, tmp_path:
     content = changed(attributes={"k": {"templates": "quality", "words": ["good", "very"]}})
     cautions = probe(write(tmp_path / "set", content)).run(zoo("bert")).cautions
     assert any(
-        each.startswith("1 pairs of template and attribute hold the attribute a second time")
+        each.startswith("1 pair of template and attribute contains the attribute a second time")
         and "'very' in 'The very {attribute} dog" in each
         for each in cautions
     )
@@ -281,10 +281,10 @@ def test_attributes_that_a_template_holds_elsewhere_are_said(zoo: Zoo, tmp_path:
 
 def test_words_of_groups_that_the_text_lacks_are_said(zoo: Zoo, folder: Path) -> None:
     (caution, *_) = probe(folder, prior_size=0.5).run(zoo("bert")).cautions
-    assert caution == "gender: the text never has the group words sister, which the model is asked"
+    assert caution == "gender: the group word sister does not occur in the text, but is used to ask the model"
     larger = probe(folder, prior_size=15).run(zoo("bert")).cautions
-    assert any("the prior counts for 15 words and the sentences of a group hold 15" in each for each in larger)
-    assert any("larger, by some 50%" in each for each in larger)
+    assert any("the prior counts for 15 words, the sentences of a group for 15" in each for each in larger)
+    assert any("larger, by about 50%" in each for each in larger)
 
 
 # Which text belongs to which model ----------------------------------------------------------------------------------
@@ -605,7 +605,7 @@ def said(result: Result) -> str:
     (source,) = sources([result])
     (slope,) = source.only(At(measure=SLOPE, kind="all"))
     (sentence, *_) = AMPLIFICATION.section.finding([result], None)
-    assert "mine, gender" in sentence and f"n = {slope['n']} words" in sentence
+    assert sentence.startswith("gender: ") and "mine" in sentence and f"n = {slope['n']} words" in sentence
     return verdict(slope)
 
 

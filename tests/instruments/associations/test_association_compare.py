@@ -154,7 +154,7 @@ def test_sentences_of_ceat_are_resampled_in_both(zoo: Zoo, folder: Path, samplin
         assert row["p"] == pytest.approx(brute.exchange_p(first, second, LISTS["x"], LISTS["y"]))
         over = "expanded basic bootstrap over stimuli and samples of both at once"
         assert row["how"] == f"{over}, 3 in the smallest list, 200 resamples, seed 0"
-        assert row["note"].startswith("3 stimuli a list are few")
+        assert row["note"].startswith("approximate: only 3 stimuli a list")
         draws = [result.items.filter(**cell)["resampled"].drop_nulls()[0].to_numpy() for result in (a, b)]
         assert row["high"] - row["low"] == pytest.approx(
             float(np.subtract(*expanded_percentile(draws[0] - draws[1], 2 + 1, 0.95)[::-1])), rel=1e-4

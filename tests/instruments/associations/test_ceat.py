@@ -233,7 +233,7 @@ def test_the_whole_equals_loops_over_plain_transformers(
     few = min(STIMULI, key=lambda word: len(PLACES[word]))
     assert 6 < len(PLACES[few]) < 60
     assert found.cautions[-1] == (
-        f"segment all: 9 of 9 stimuli have fewer than 60 sentences and are drawn with replacement, the fewest "
+        f"segment all: 9 of 9 stimuli have fewer than 60 sentences, drawn with replacement; the fewest are "
         f"{len(PLACES[few])} ({few})"
     )
 
@@ -454,7 +454,7 @@ def test_sentences_that_a_model_cannot_read_are_left_out_and_counted(zoo: Zoo, t
             f"{head}1 sentence left out for {lm.name}: special token in the text",
             f"{head}2 sentences left out for {lm.name}: too long",
             f"{head}2 sentences left out for {lm.name}: unknown to the tokenizer",
-            f"{head}1 of 5 stimuli has fewer than 6 sentences and is drawn with replacement, the fewest 1 (dog)",
+            f"{head}1 of 5 stimuli has fewer than 6 sentences, drawn with replacement; the fewest are 1 (dog)",
             "1 stimulus is not in enough sentences of segment all: 犬",
         )
     )

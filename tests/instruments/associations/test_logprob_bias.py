@@ -420,7 +420,7 @@ def test_an_attribute_that_stands_in_the_template_is_told(zoo: Zoo, tmp_path: Pa
     assert {(text, a) for text, a, _ in leaking} == {(texts[0], "good"), (texts[0], "late"), (texts[1], "late")}
     assert {target for _, a, target in leaking if a == "late"} == {"late"}
     (caution,) = (line for line in found.cautions if "leak" in line)
-    assert caution.startswith("3 pairs of template and attribute hold the attribute a second time")
+    assert caution.startswith("3 pairs of template and attribute contain the attribute a second time")
     assert "'good' in 'The good {target} is {attribute}.'" in caution
     assert not any("leak" in line for line in bias(changed(tmp_path)).run(plain.language_model(zoo("bert"))).cautions)
 
@@ -428,7 +428,7 @@ def test_an_attribute_that_stands_in_the_template_is_told(zoo: Zoo, tmp_path: Pa
 def test_cautions_on_tokens(measured: pc.Result) -> None:
     n = 3 * 3 * 7  # garden-ers, sist-ers and own-ers, in three categories with seven attributes
     assert measured.cautions[0] == (
-        f"in {n} of {len(measured.items)} sentences a token holds a part of the target and of its suffix"
+        f"in {n} of {len(measured.items)} sentences one token spans parts of the target and of its suffix"
     )
     assert measured.cautions[1].startswith("the two sets of targets have unequal numbers of tokens on average")
     x, y = (fmean(measured.items.filter(category="plain", target_side=side)["n_tokens"]) for side in "XY")

@@ -298,7 +298,7 @@ def test_repeated_words(vectors: pc.StaticVectors, tmp_path: Path) -> None:
     x, y = (s_of(vectors, words, LISTS["a"], LISTS["b"]) for words in (LISTS["x"], [*LISTS["y"], "x0"]))
     assert row(found)["value"] == pytest.approx(brute.effect_size(x, y), abs=1e-6)
     assert row(found)["p"] == pytest.approx(brute.p_values(x, y)[0])
-    assert " equal to the one found" in row(found)["test"]
+    assert " equal to the observed one" in row(found)["test"]
     # A word may be a target and an attribute.
     weat(tmp_path / "both", {"a": ["x0", *LISTS["a"]]}).run(vectors)
 
@@ -543,8 +543,12 @@ def test_few_attributes_that_hardly_differ_are_told(tmp_path: Path, apart: float
     if apart:
         assert found["note"] == ""
     else:
-        assert "of the variance of s is chance of their choice" in found["note"]
-        assert found["note"].endswith("attributes a list would do") and not math.isnan(found["low"])
+        assert "of the variance of s is chance in their choice" in found["note"]
+        assert (
+            "attributes hardly differ (" in found["note"]
+            and " recommended)" in found["note"]
+            and not math.isnan(found["low"])
+        )
 
 
 def test_sets_that_are_all_but_separated_have_no_interval(tmp_path: Path) -> None:
@@ -557,7 +561,7 @@ def test_sets_that_are_all_but_separated_have_no_interval(tmp_path: Path) -> Non
     data = write_set(tmp_path, lists, {"C": "x y a b"})
     found = row(pc.WEAT(data=data, resamples=200).run(static(tmp_path / "v.txt", vectors)))
     assert math.isnan(found["low"]) and found["how"] == ""
-    assert found["note"] == "no interval: the sets are all but separated, and d is as large as it can be (1.83)"
+    assert found["note"] == "no interval: the sets are almost separated, and d is as large as it can be (1.83)"
 
 
 KEYS = ("targ1", "targ2", "attr1", "attr2")

@@ -944,10 +944,10 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     assert value(found.summary, measure="mean rated share")["value"] == pytest.approx((0.5 + 0.2) / 3)
     assert str(Note("cloze.no-beta", ids=["i1"], of=3)) in found.cautions
     (table,) = SECTION.tables([found])
-    left_out = "Sentences without a rated prediction have no β and no δ and are left out: i1."
+    left_out = "Left out, as none of their predicted words is rated: i1."
     assert left_out in table.note and table.short is not None and left_out in table.short.note
-    assert "left out: i1." in " ".join(latex_table(table, "t").split())
-    assert "no predicted word is rated are left out: i1." in SECTION.methods([found])[0]
+    assert "rated: i1." in " ".join(latex_table(table, "t").split())
+    assert "Sentences without a rated prediction are left out: i1." in " ".join(SECTION.methods([found]))
     assert str(table.rows[0].cells[2]) == "2 of 3"
 
 
@@ -968,10 +968,10 @@ def test_what_turns_on_rated_only_is_a_caution() -> None:
     )
     assert value(divided.summary, measure="mean β")["value"] == pytest.approx(other["value"])
     for found in (plain, divided):
-        (told,) = [caution for caution in found.cautions if "turns on whether unrated words count" in caution]
+        (told,) = [caution for caution in found.cautions if "depends on whether unrated words count" in caution]
         assert f"{own['value']:+.3f}".replace("-", "−") in told and f"{other['value']:+.3f}" in told
-        assert "over all probability, " in told and "per rated one" in told
-    assert not any("turns on" in caution for caution in result(items(steady)).cautions)
+        assert " counting all words, " in told and " counting rated words only. " in told
+    assert not any("depends on" in caution for caution in result(items(steady)).cautions)
 
 
 def test_nothing_rated_at_all_says_what_to_do_next() -> None:
@@ -1249,7 +1249,7 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     (empty,) = (line for line in lines if line.startswith("modern") and "beta|two" in line)
     assert empty.split()[:5] == ["modern", "beta|two", "0", "of", "1"]
     assert empty.count("–") == 6
-    told = "Sentences without a rated prediction have no β and no δ and are left out: i4 (beta|two)."
+    told = "Left out, as none of their predicted words is rated: i4 (beta|two)."
     assert told in " ".join(table.split())
     (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
     assert full.count("too few (4)") >= 2

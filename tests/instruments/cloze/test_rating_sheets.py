@@ -208,7 +208,7 @@ def test_what_spreadsheets_make_of_a_half(penchant: Program, sheet: list[dict[st
     fill(tmp_path / "anna.csv", [{**row, "rating": cell} for row, cell in zip(sheet, cells, strict=True)])
     code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
     assert code == 0, err
-    assert "note: anna.csv: 2 dates are taken for ½, as a spreadsheet makes them of 1/2, such as '01-Feb'" in err
+    assert "note: anna.csv: 2 dates were read as ½, since spreadsheets turn 1/2 into dates, such as '01-Feb'" in err
     assert [r.value for r in read_ratings([tmp_path / "ratings.csv"])] == [0.5, 1, 0.5]
 
 
@@ -234,7 +234,7 @@ def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> 
     (tmp_path / "anna.csv").write_text(f"{head}s0,TRUE,That is true.,1\n")
     assert penchant("ratings", "import", "out", "anna.csv", "--into", "ratings.csv")[0] == 0
     (tmp_path / "plain.csv").write_text("sentence,word,rater,rating\ns0,old,anna,01-Feb\ns0,old,ben,1\n")
-    assert str(next(without_rating([tmp_path / "plain.csv"]))).startswith("among the ratings 1 date is taken for ½")
+    assert str(next(without_rating([tmp_path / "plain.csv"]))).startswith("among the ratings 1 date was read as ½")
 
 
 OWN = {"sentence": "Nr", "text": "Satz", "word": "Wort", "filled": "Eingesetzt", "rating": "Urteil"}

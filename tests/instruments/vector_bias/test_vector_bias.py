@@ -460,7 +460,7 @@ def test_the_finding_says_what_is_nearer_to_what(three: list[Result], value: flo
         pl.when(at).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in numbers.items()
     )
     (said,) = VECTOR_BIAS.section.finding([replace(three[0], summary=summary)], None)
-    parts = said.partition(": ")[2].split("; ")
+    parts = said.partition(": ")[2].split(". ")
     for name, side in (("RND", rnd), ("RIPA", ripa)):
         (part,) = (part for part in parts if part.startswith(name))
         assert "most in one (tea and ink) with B: " in part and part.rstrip(".").endswith(f", nearer to {side}")

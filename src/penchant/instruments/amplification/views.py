@@ -310,9 +310,8 @@ def _between_models(results: Sequence[Result], comparison: pl.DataFrame | None, 
 def _level(slope: Line, text: Text) -> str:
     exact = slope.at(measure=EXACT)
     assert exact is not None
-    own, contrast = text.below("slope"), slope["contrast"]
-    begin = own.get("number", model=slope.model, contrast=contrast, number=_SLOPE.number(slope.row))
-    return begin + own.get(verdict(slope), exact=_SLOPE.number(exact.row, n=False))
+    facts = {"number": _SLOPE.number(slope.row), "exact": _SLOPE.number(exact.row, n=False)}
+    return text.get("slope", verdict(slope), model=slope.model, contrast=slope["contrast"], **facts)
 
 
 VIEWS = Views(

@@ -117,7 +117,7 @@ def families(frame: pl.DataFrame, name: str) -> str:
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
     if "context" in factors and name == "logprob-bias":
-        words[-1] += " (all structures together apart)"
+        words[-1] += " (all structures together adjusted separately)"
     return listed(["all categories", *words])
 
 
