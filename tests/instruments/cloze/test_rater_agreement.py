@@ -134,7 +134,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
         for p, who in zip(probs, raters, strict=True):
             mass[list(who)] += p
     kish = mass.sum() ** 2 / (mass**2).sum()
-    assert f"with 5 raters, worth {kish:.1f}, " in row["note"] and "5 who judge everything would do" in row["note"]
+    assert f"5 raters, effective number {kish:.1f} (5 who judge everything recommended)" in row["note"]
     page = (out / "report.html").read_text("utf-8")
     assert "a δ of 1 where 0 is expected, of .75 where ±½ is and of .5 where ±1 is, by construction" in page
     assert "20 words in their sentences were judged by 5 raters: 1 by 5 and 19 by 3; " in page

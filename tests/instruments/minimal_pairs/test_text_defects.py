@@ -172,7 +172,7 @@ def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> N
     file = table(tmp_path / "mine.csv", *pairs, ("It is so.", "It are so", "verb"), ("It is.", "It are.", "verb"))
     (caution,) = read_pairs(file).cautions
     assert "good 4 (mine.csv, line 2, line 3, line 4 and 1 more)" in caution
-    assert caution.endswith("; every pair of 'mark' has it, where it may be the contrast itself")
+    assert caution.endswith("; every pair of 'mark' has it, so that it may be the contrast itself")
     assert len(pc.audit(str(file), "bundled:modern")) == 3
 
 
