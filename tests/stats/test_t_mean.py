@@ -97,7 +97,8 @@ def test_zero_is_zero() -> None:
 def test_skew_values_are_a_caution() -> None:
     rng = np.random.default_rng(0)
     far = np.concatenate([[1.0, 1], rng.normal(0, 0.05, 18)])  # skewness 2.6, as in the row of .1
-    note = "approximate: skewed values; about 88% of such 95 % intervals from 20 words cover the mean (120 words recommended)"
+    note = "approximate: skewed values; about 88% of such 95 % intervals from 20 words cover the mean"
+    note += " (120 words recommended)"
     assert t_mean(far, noun="words").note == note
     assert t_mean(-far, noun="words").note == note
     assert "about 64%" in t_mean([1.0, *rng.normal(0, 0.05, 19)], bounds=(-1, 1)).note

@@ -21,13 +21,13 @@ Program = Callable[..., Answer]
 SECTION = MINIMAL_PAIRS.section
 FINE = ("The cat sleeps.", "The cat sleep.")
 MARKS = "mark of acceptability"
-ENDS = "end in punctuation where the other one"
+ENDS = "end in punctuation, unlike the other one"
 CODES = "read in a wrong encoding"
 FIXED = "no-break space"
-HIDDEN = "a character that nobody sees"
+HIDDEN = "an invisible character"
 STRAYS = "leading, trailing or doubled white space"
-QUOTES = "curly quotation marks where the other"
-SMALL = "begin with a small letter where the other"
+QUOTES = "curly quotation marks, unlike the other"
+SMALL = "begin with a lower-case letter, unlike the other"
 
 
 def table(path: Path, *pairs: tuple[str, ...]) -> Path:
@@ -121,7 +121,7 @@ def test_a_mark_before_one_sentence_is_refused_or_taken_out(good: str, bad: str,
     found = read_pairs(file, marks="strip")
     assert found.items[1].texts == {"good": FINE[0], "bad": FINE[1]} and found.items[0].texts["bad"] == FINE[1]
     assert found.cautions[0] == (
-        f"mine: marks: strip took marks of acceptability from the beginning of sentences: {side} 1 (line 3)"
+        f"mine: marks: strip removed marks of acceptability from the beginning of sentences: {side} 1 (line 3)"
     )
     assert not any(MARKS in caution for caution in found.cautions)
 
@@ -156,7 +156,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
             code, _, err = penchant(*command)
             said = " ".join(err.split())
             assert code == (0 if more else 2), err
-            assert told in said and ("strip took marks" if more else "mine.csv, line 2: only one sentence") in said
+            assert told in said and ("strip removed marks" if more else "mine.csv, line 2: only one sentence") in said
     for place in ("minimal-pairs", "fair-pairs"):
         assert "marks:strip" in (tmp_path / "out" / place / "bundled_modern" / "signature.txt").read_text("utf-8")
     plain = pc.MinimalPairs(data=[FINE], resamples=100).run("bundled:modern")
@@ -208,8 +208,8 @@ def test_check_audit_a_study_and_python_say_it(tmp_path: Path, penchant: Program
         code, out, err = penchant(*command)
         said = " ".join(err.split())
         assert code == 0, err
-        assert f"{STRAYS}, kept as it is: bad 1 (mine.csv, line 2)" in said
-        assert f"{SMALL} one of the pair has a capital: bad 1 (mine.csv, line 3)" in said
+        assert f"{STRAYS}, which is kept: bad 1 (mine.csv, line 2)" in said
+        assert f"{SMALL} one of the pair: bad 1 (mine.csv, line 3)" in said
         assert "nothing amiss" not in out
         if command[0] == "check":
             assert "2 cautions about the pairs; see the notes" in " ".join(out.split())
@@ -289,7 +289,7 @@ def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, pench
     table(file, *[(f"The cats see {n}.", f"The cats sees {n}. *") for n in range(1, 9)], *more_rows)
     result = pc.MinimalPairs(data=str(file), on_unknown="skip", resamples=100).run("bundled:modern")
     (caution,) = (told for told in result.cautions if "on_unknown: skip" in told)
-    assert caution.startswith("8 of 10 pairs hold") and caution.count("'*'") == 1 and "8 with '*'" in caution
+    assert caution.startswith("8 of 10 pairs have text") and caution.count("'*'") == 1 and "8 with '*'" in caution
 
 
 @pytest.mark.parametrize("column", ["", ",phenomenon"])

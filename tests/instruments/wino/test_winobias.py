@@ -439,7 +439,7 @@ def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Ans
     text = study.read_text("utf-8").replace("resamples: 100", "resamples: 100, on_unknown: skip")
     study.write_text(text, "utf-8")
     code, out, err = penchant("run", study, "-o", "out")
-    assert code == 0 and "1 of 3 pairs holds something unknown" in err and "Preferred pronouns" in out
+    assert code == 0 and "1 of 3 pairs has text that the tokenizer" in err and "Preferred pronouns" in out
     pilot = pc.WinoBias(data=str(tmp_path), limit=1, on_unknown="skip", resamples=100).run(pc.load(zoo("roberta")))
     assert len(pilot.items) == 1 and "a pilot" in pilot.cautions[0]
 

@@ -406,7 +406,7 @@ def test_unknown_text_stops_or_is_skipped_and_pilots_are_small(zoo: Zoo, tmp_pat
     with pytest.raises(DataError, match="unknown to the tokenizer"):
         probe.run(pc.load(zoo("bert")))
     skipped = probe.model_copy(update={"on_unknown": "skip"}).run(pc.load(zoo("bert")))
-    assert len(skipped.items) == 2 and "2 of 4 sentences hold something unknown" in skipped.cautions[0]
+    assert len(skipped.items) == 2 and "2 of 4 sentences have text that the tokenizer" in skipped.cautions[0]
     pilot = probe.model_copy(update={"limit": 1}).run(pc.load(zoo("gpt2")))
     assert len(pilot.items) == 1 and "a pilot" in pilot.cautions[0]
 
