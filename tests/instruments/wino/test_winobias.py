@@ -361,7 +361,7 @@ def test_what_cannot_be_estimated_says_why() -> None:
 
 def test_normalisations_come_from_one_pass() -> None:
     items = planted([("1", "cook", "male", -10.0, -11.0)] * 2).with_columns(
-        tokens_pro=pl.lit(5), tokens_anti=pl.lit(10)
+        n_tokens_pro=pl.lit(5), n_tokens_anti=pl.lit(10)
     )
     summary = result(items, normalise="none,mean,pen").summary
     shares = dict(summary.filter(scope="overall", measure=PREFERS_PRO).select("normalise", "value").iter_rows())
@@ -439,7 +439,7 @@ def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Ans
     text = study.read_text("utf-8").replace("resamples: 100", "resamples: 100, on_unknown: skip")
     study.write_text(text, "utf-8")
     code, out, err = penchant("run", study, "-o", "out")
-    assert code == 0 and "1 of 3 pairs has text that the tokenizer" in err and "Preferred pronouns" in out
+    assert code == 0 and "1 of 3 pairs holds something unknown" in err and "Preferred pronouns" in out
     pilot = pc.WinoBias(data=str(tmp_path), limit=1, on_unknown="skip", resamples=100).run(pc.load(zoo("roberta")))
     assert len(pilot.items) == 1 and "a pilot" in pilot.cautions[0]
 

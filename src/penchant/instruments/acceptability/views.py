@@ -75,7 +75,7 @@ def _remarks(result: Result) -> list[str]:
 
 def _said(items: pl.DataFrame) -> list[str]:
     return [
-        f"{shown(score, '.3f')}, {counted(n, 'tokens')}" for score, n in items.select("score", "tokens").iter_rows()
+        f"{shown(score, '.3f')}, {counted(n, 'tokens')}" for score, n in items.select("score", "n_tokens").iter_rows()
     ]
 
 
