@@ -117,7 +117,7 @@ def test_cloze_sentences_are_left_out(bert: LanguageModel, tmp_path: Path) -> No
     assert "line 3" in str(caught.value) and "line 5" in caught.value.__notes__[0]
     skipped = pc.Cloze(data="c.csv", on_unknown="skip", resamples=FEW).run_as(bert, run)
     assert skipped.items["id"].to_list() == ["s0", "s2", "s4"]
-    assert "2 of 5 sentences have text that the tokenizer" in skipped.cautions[0]
+    assert "2 of 5 sentences hold something unknown" in skipped.cautions[0]
     (tmp_path / "kept").mkdir()
     write(tmp_path / "kept" / "c.csv", [row for row in rows if UNKNOWN not in str(row["text"])])
     same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run_as(bert, Run(base=[tmp_path / "kept"])))
@@ -222,8 +222,8 @@ def test_a_study_lists_or_skips(penchant: Callable[..., Answer], zoo: Zoo, tmp_p
     (result,) = read_outcome(tmp_path / "out2").results.values()
     assert len(result.items) == len(tiny.PAIRS)
     assert result.signature["on-unknown"] == "skip"
-    assert any(caution.startswith(f"2 of {len(rows)} pairs have") for caution in result.cautions)
-    assert "2 of 10 pairs have text that the tokenizer" in (tmp_path / "out2" / "report.html").read_text("utf-8")
+    assert any(caution.startswith(f"2 of {len(rows)} pairs hold") for caution in result.cautions)
+    assert "2 of 10 pairs hold something unknown" in (tmp_path / "out2" / "report.html").read_text("utf-8")
 
 
 def test_a_special_token_that_is_written_is_not_unknown(zoo: Zoo) -> None:
