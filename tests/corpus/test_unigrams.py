@@ -217,7 +217,7 @@ def test_slor_of_pairs(zoo: Zoo, text: Path, tmp_path: Path, penchant: Penchant)
         result = probe.run(zoo(kind))
         assert result.signature["normalise"] == "none,mean,pen,slor"
         assert result.signature["unigrams"].startswith(f"{kind}#")
-        assert any("never in the text of the unigrams" in caution for caution in result.cautions)
+        assert any("not in the text of the unigrams" in caution for caution in result.cautions)
         counts, items = counted(zoo(kind), LINES), result.items
         gaps = []
         for role in ("good", "bad"):

@@ -245,7 +245,7 @@ def test_one_page_without_a_server(penchant: Callable[..., Answer], browser: Bro
         chosen.setdefault(good, "good" if texts[n % 2] == good else "bad")
         page.keyboard.press("ArrowRight" if n % 2 else "ArrowLeft")
     page.reload()  # the browser kept it
-    assert "Go on: 3 of 4 done" in page.locator("#begin").inner_text()
+    assert "Continue: 3 of 4 done" in page.locator("#begin").inner_text()
     page.locator("#begin").click()
     page.keyboard.press("s")
     page.keyboard.press("Enter")

@@ -98,7 +98,7 @@ def test_taking_back_skipping_and_going_on(served: Place) -> None:
     skipped = {**client.item().fields(), "reason": "I cannot decide", "comment": "=1+1"}
     assert client.post("/r/1/item", skipped).status == 303
     again = Client(served[1])  # another browser, the same link
-    assert "Go on: 1 of 12 done" in again.enter(served[2]["anna"]).text
+    assert "Continue: 1 of 12 done" in again.enter(served[2]["anna"]).text
     owner = entered(served, "owner")
     assert owner.get("/owner/export/judgements.csv").text == "\ufeff"
     shown = owner.get("/owner/").text.partition("<h2>Skipped items</h2>")[2].partition("<h2>Comments</h2>")[0]
@@ -130,7 +130,7 @@ def test_practice_gives_feedback_and_does_not_count(tmp_path: Path) -> None:
         assert "The &lt;b&gt;practice&lt;/b&gt;." in page.text
         went = client.answer(0)
         told = client.get(went.headers["location"]).text
-        assert "Not quite as meant" in told
+        assert "Not as expected" in told
         assert "It is &amp; modern." in told
         client.answer(3)
         client.answer(3)

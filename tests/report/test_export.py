@@ -570,7 +570,7 @@ def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
     said = [row["note"] for row in read(tmp_path / "t-t.csv")]
     assert said == ["β: 3 of 9 left out; δ: rough", "", "β: 4 of 9 left out", "β: 5 of 9 left out"]
     assert "note" not in read(tmp_path / "t-other.csv")[0]
-    assert {"file": "t-t.csv", "column": "note", "meaning": "what must be known to read the number", "rows": "4"} in [
+    assert {"file": "t-t.csv", "column": "note", "meaning": "cautions for reading the number", "rows": "4"} in [
         *read(tmp_path / "index.csv")
     ]
 

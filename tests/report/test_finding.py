@@ -33,11 +33,11 @@ def gap(pair: str, *numbers: float) -> Any:
 
 def test_a_clear_difference_is_told_with_its_interval() -> None:
     assert differences([gap("a − b", 0.1, 0.02, 0.18, 0.01)], HOW, "is above") == (
-        "a is above b: a − b +10.0 points [+2.0, +18.0], n = 40 pairs."
+        "a is above b (a − b +10.0 points [+2.0, +18.0], n = 40 pairs)."
     )
     # The other way round the larger one is named first, and the number stays that of the tables.
     assert differences([gap("a − b", -0.1, -0.18, -0.02, 0.01)], HOW, "is above") == (
-        "b is above a: a − b −10.0 points [−18.0, −2.0], n = 40 pairs."
+        "b is above a (a − b −10.0 points [−18.0, −2.0], n = 40 pairs)."
     )
 
 
@@ -52,9 +52,9 @@ def test_a_clear_difference_is_told_with_its_interval() -> None:
         (0.1, NAN, NAN, 0.01),  # no interval
     ],
 )
-def test_what_is_not_clear_cannot_be_told_apart(numbers: tuple[float, ...]) -> None:
+def test_what_is_not_clear_is_no_clear_difference(numbers: tuple[float, ...]) -> None:
     said = differences([gap("a − b", *numbers)], HOW, "is above")
-    assert said.startswith("a and b cannot be told apart: a − b +10.0 points ")
+    assert said.startswith("a and b show no clear difference (a − b +10.0 points ")
     assert ("without an interval" in said) == math.isnan(numbers[1])
     # The p-value stands beside an interval that says otherwise.
     decides = (*numbers[3:], NAN, NAN)[1 if len(numbers) > 4 else 0]
@@ -71,9 +71,9 @@ def test_several_differences_the_clear_and_large_first() -> None:
         gap("b − d", NAN),
     ]
     assert differences(rows, HOW, "is above") == (
-        "c is above b: b − c −30.0 points [−50.0, −10.0], n = 40 pairs; a is above c: a − c +10.0 points [+2.0, "
-        "+18.0], n = 40 pairs; a and b cannot be told apart: a − b +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more "
-        "pair of models in the table."
+        "c is above b (b − c −30.0 points [−50.0, −10.0], n = 40 pairs). a is above c (a − c +10.0 points [+2.0, "
+        "+18.0], n = 40 pairs). a and b show no clear difference (a − b +90.0 points [−10.0, +100.0], n = 40 pairs). "
+        "1 more pair of models in the table."
     )
 
 
@@ -82,37 +82,37 @@ def test_levels_of_models() -> None:
     one = [("a", row(0.7, 0.6, 0.8, 0.001))]
     assert levels(one, share, "50%") == "a 70.0% [60.0, 80.0], n = 40 pairs"
     assert levels([("b", row(0.52, 0.4, 0.6, 0.6))], share, "50%") == (
-        "b 52.0% [40.0, 60.0], n = 40 pairs; b cannot be told apart from 50%"
+        "b 52.0% [40.0, 60.0], n = 40 pairs. No clear difference from 50%"
     )
     both = [*one, ("b", row(0.52, 0.4, 0.6, 0.6))]
     assert levels(both, share, "50%") == (
-        "a 70.0% [60.0, 80.0], b 52.0% [40.0, 60.0], n = 40 pairs each; b cannot be told apart from 50%"
+        "a 70.0% [60.0, 80.0], b 52.0% [40.0, 60.0], n = 40 pairs each. No clear difference from 50% for b"
     )
-    assert levels([("a", row(0.7, 0.6, 0.8)), both[1]], share, "50%").endswith("; b cannot be told apart from 50%")
+    assert levels([("a", row(0.7, 0.6, 0.8)), both[1]], share, "50%").endswith(". No clear difference from 50% for b")
     assert levels([("a", row(0.7, 0.6, 0.8, 0.03, 0.12, tests=4))], share, "50%") == (
-        "a 70.0% [60.0, 80.0], p = 0.12 over 4 tests, n = 40 pairs; a cannot be told apart from 50%"
+        "a 70.0% [60.0, 80.0], p = 0.12 over 4 tests, n = 40 pairs. No clear difference from 50%"
     )
     assert levels([("a", row(NAN))], share, "50%") == levels([], share, "50%") == ""
     rough = levels([("a", row(0.7, 0.6, 0.8, notes=notes_json([Note("skew", would_do=60)])))], share, "50%")
-    assert rough == "a 70.0% [60.0, 80.0], a rough interval, n = 40 pairs"
+    assert rough == "a 70.0% [60.0, 80.0] (approximate), n = 40 pairs"
 
 
 def test_in_which_places() -> None:
     rows = [("x", row(0.1, 0.02, 0.2, 0.01, 0.03)), ("y", row(0.3, 0.1, 0.5, 0.07, 0.14)), ("z", row(NAN))]
     assert across(rows, HOW, "groups", "Gap") == (
-        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups (y (p = 0.14)) it "
-        "cannot be told apart from 0"
+        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs. No clear difference from 0 in 1 of 2 groups: y "
+        "(p = 0.14)"
     )
-    assert across(rows[1:], HOW, "groups", "Gap").endswith("which cannot be told apart from 0")
+    assert across(rows[1:], HOW, "groups", "Gap").startswith("Gap, y: no clear difference from 0 (+30.0 points ")
     assert across([*rows[1:], *rows[1:]], HOW, "groups", "Gap") == (
-        "Gap: cannot be told apart from 0 in any of 2 groups (y (p = 0.14) and y (p = 0.14))"
+        "Gap: no clear difference from 0 in any of 2 groups (y (p = 0.14) and y (p = 0.14))"
     )
     open_ = ("y", row(0.3, -0.1, 0.5, 0.07, 0.14))
     assert across([rows[0], *5 * [open_]], HOW, "groups", "Gap").endswith(
-        "in the other 5 of 6 groups (y, y, y, y and y) it cannot be told apart from 0"
+        ". No clear difference from 0 in 5 of 6 groups: y, y, y, y and y"
     )
     assert across([rows[0], *6 * rows[1:2]], HOW, "groups", "Gap").endswith(
-        "in the other 6 of 7 groups it cannot be told apart from 0"
+        ". No clear difference from 0 in 6 of 7 groups"
     )
     assert across(rows[2:], HOW, "groups", "Gap") == ""
     assert [listed(parts) for parts in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
@@ -132,7 +132,7 @@ def test_nothing_is_told_that_an_interval_or_a_test_leaves_open(
     open_ = math.isnan(low) or math.isnan(high) or low <= 0 <= high or not adjusted <= 0.05
     assert told(one) == (not open_)
     said = differences([one], HOW, "is above")
-    assert ("cannot be told apart" in said) == open_
+    assert ("show no clear difference" in said) == open_
     assert "n = 40 pairs" in said
 
 
@@ -201,6 +201,6 @@ def test_what_the_correction_takes_away_is_no_finding() -> None:
         ("d", row(0.2, 0.01, 0.4, 0.06, 0.18, tests=4)),  # an interval that leaves 0 out, and a test that does not
     ]
     assert across(rows, HOW, "groups", "Gap") == (
-        "Gap: cannot be told apart from 0 in any of 4 groups (a (p = 0.085 over 4 tests), b (p = 0.085 over 4 tests), "
+        "Gap: no clear difference from 0 in any of 4 groups (a (p = 0.085 over 4 tests), b (p = 0.085 over 4 tests), "
         "c and d (p = 0.18 over 4 tests))"
     )

@@ -72,7 +72,11 @@ def test_a_bound_that_is_too_narrow_is_not_shown(run: Callable[[str], str]) -> N
     [
         ("minimal-pairs", 10, "10 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
         ("fair-pairs", 1, "1 is too large for a bound: no accuracy difference is larger than 1 — give a share"),
-        ("cloze", 1.5, "1.5 is too large for a bound: no difference of mean δ is larger than 1 — give it in"),
+        (
+            "cloze",
+            1.5,
+            "1.5 is too large for a bound: no difference of mean δ is larger than 1 — give it in units of β",
+        ),
         ("values", 5, "5 is too large for a bound: no difference of ratings is larger than 4 — give points"),
     ],
 )
@@ -99,8 +103,8 @@ def test_what_no_difference_could_have_shown_is_said(run: Callable[[str], str], 
     run(", limit: 6")
     comparison = read_outcome(tmp_path / "out").comparisons["minimal-pairs"].with_columns(detectable=1.28)
     (table,) = tables(comparison, pc.MinimalPairs.difference_scale)
-    assert table.rows[0].cells[table.columns.index("would be found")] == "none possible"
-    assert "so few items would not show even the largest" in table.note
+    assert table.rows[0].cells[table.columns.index("detectable")] == "none possible"
+    assert "too few items to detect even the largest" in table.note
 
 
 def test_what_would_be_found_is_at_the_first_step_of_holms_correction(

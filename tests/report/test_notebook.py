@@ -101,7 +101,7 @@ def test_a_result_begins_with_what_was_found(shown: dict[str, list[Any]]) -> Non
     assert found["text/plain"].startswith("<minimal-pairs with bundled:modern: 3 items, ")
     seen = str(Words(found["text/html"]))
     head, _, rest = seen.partition("What was found ")
-    assert len(head) < 200 and rest.startswith("The acceptable sentence is more probable in this share of pairs")
+    assert len(head) < 200 and rest.startswith("Pairs in which the acceptable sentence is more probable")
     assert "too few to say, n = 3 pairs" in rest[:200] and "<script" not in found["text/html"]
 
 

@@ -87,7 +87,7 @@ def study(tmp_path: Path) -> Path:
 def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, study: Path) -> None:
     code, out, err = penchant("run", study, "-o", "out")
     assert code == 0, err
-    assert out.startswith("What was found\n- The acceptable sentence is more probable in this share of pairs")
+    assert out.startswith("What was found\n- Pairs in which the acceptable sentence is more probable")
     assert "\n\nAccuracy in percent, all pairs\n" in out
     assert max(map(cell_len, out.splitlines())) <= 80
     assert len(out.splitlines()) + len(err.splitlines()) <= 40

@@ -286,6 +286,6 @@ def test_how_an_interval_was_made() -> None:
 
 
 def test_few_units_are_a_caution() -> None:
-    assert str(few_clusters(FEW_CLUSTERS - 1)) == "the interval is rough: only 9 clusters"
-    assert str(few_clusters(3, "words")) == "the interval is rough: only 3 words"
+    assert str(few_clusters(FEW_CLUSTERS - 1)) == "approximate: only 9 clusters"
+    assert str(few_clusters(3, "words")) == "approximate: only 3 words"
     assert few_clusters(FEW_CLUSTERS) is None

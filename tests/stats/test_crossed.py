@@ -140,9 +140,9 @@ def test_what_has_no_number_says_why() -> None:
     alone = correlation([1, 2, 3, 5], rows[:1], ranks=True, seed=0, resamples=10)
     assert not np.isnan(alone.value) and np.isnan(alone.low) and alone.note.endswith("one rater")
     straight = correlation([1, 2, 3, 4], np.array([[1.0, 2, 3, 4]] * 3), ranks=False, seed=0, resamples=50)
-    assert straight.value == pytest.approx(1) and np.isnan(straight.low) and "departs" in straight.note
+    assert straight.value == pytest.approx(1) and np.isnan(straight.low) and "all points lie on a line" in straight.note
     few = correlation([1, 2, 4, 3], np.array([*rows, *rows[:1]]), ranks=False, seed=0, resamples=400)
-    assert "from 3 raters and 4 items" in few.note and "resamples have no correlation: left out" in few.note
+    assert "only 3 raters and 4 items" in few.note and "resamples have no correlation: left out" in few.note
     assert ceiling(rows).note == "no ceiling: no item has 3 raters"
     # Two of four choose either sentence: the other three never tie, but those of three raters do.
     tied = np.array([[1.0, np.nan], [-1, np.nan], [0, 1]])

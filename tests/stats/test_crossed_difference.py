@@ -47,7 +47,7 @@ def test_it_ends_where_the_scale_lies_from_the_surveys_interval() -> None:
     own = difference(np.array([1.0, 5, 1, 5, 5]), answers)
     low, high = 1 - answers.mean(), 5 - answers.mean()
     assert low > own.low > low - 0.2 and high < own.high < high + 0.2
-    assert "the end of the scale" in own.note
+    assert "leave the scale" in own.note
     near = difference(np.full(5, 4.1) + np.arange(5) / 50, answers)
     assert not near.note and low < near.low < near.high < high
 
@@ -92,7 +92,7 @@ def test_what_has_no_interval() -> None:
     one = difference(np.array([4.0]), np.ones((9, 1)))
     alone = difference(np.array([4.0, 3.0]), np.ones((1, 2)))
     same = difference(np.array([4.0, 4.0]), np.ones((9, 2)), shared=0.0)
-    for own, why in ((one, "one statement"), (alone, "one respondent"), (same, "nothing varies")):
+    for own, why in ((one, "only one statement"), (alone, "only one respondent"), (same, "nothing varies")):
         assert np.isnan([own.low, own.high, own.p]).all() and why in own.note
 
 

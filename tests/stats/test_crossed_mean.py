@@ -53,7 +53,7 @@ def test_the_gap_of_a_table_worked_by_hand() -> None:
     found = crossed(gap, [Factor("templates", template), Factor("professions", profession)], n=4, against=0)
     assert (found.high - found.low) / 2 == pytest.approx(stats.t.ppf(0.975, 1) * 3)  # 4 − 4.67 is below 0: nothing
     assert found.p == pytest.approx(2 * stats.t.sf(5 / 3, 1))
-    assert found.note == "the interval is rough: only 2 templates and 2 professions"
+    assert found.note == "approximate: only 2 templates and 2 professions"
 
 
 def test_cells_without_a_side_do_not_count() -> None:
@@ -64,7 +64,7 @@ def test_cells_without_a_side_do_not_count() -> None:
 
 def test_what_has_no_interval_says_why() -> None:
     one = crossed(mean_of(np.ones(3)), [Factor("templates", np.zeros(3, dtype=np.intp))], n=3)
-    assert math.isnan(one.low) and "templates are one" in one.note
+    assert math.isnan(one.low) and "only one template" in one.note
     same = crossed(mean_of(np.ones(3)), [Factor("persons", np.arange(3))], n=3, against=0)
     assert math.isnan(same.p) and "nothing varies" in same.note
     side = np.array([0, 1, 1])
@@ -73,7 +73,7 @@ def test_what_has_no_interval_says_why() -> None:
         [Factor("persons", np.arange(3))],
         n=1,
     )
-    assert math.isnan(lost.low) and "without one unit" in lost.note
+    assert math.isnan(lost.low) and "one unit alone" in lost.note
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

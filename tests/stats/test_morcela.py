@@ -86,14 +86,14 @@ def test_what_cannot_be_fitted_says_why() -> None:
         ((p[:8], u[:8], n[:8], y[:8]), "12 sentences"),
         ((p, u, n, np.ones(40)), "judged the same"),
         ((p, u, np.full(40, 9.0), y), "same length"),
-        ((p, 2 * p, n, y), "cannot be told apart"),
+        ((p, 2 * p, n, y), "cannot be separated"),
     ):
         found = fit(*given)
         assert told in str(found.reason)
         estimate = parameter(found, BETA)
         assert math.isnan(estimate.value) and told in estimate.note
     nothing = parameter(fit(p, u, n, np.random.default_rng(9).normal(size=40)), BETA)
-    assert math.isnan(nothing.low) and "has no end" in nothing.note
+    assert math.isnan(nothing.low) and "unbounded" in nothing.note
     with pytest.raises(MethodError, match="no parameter"):
         parameter(fit(p, u, n, y), "δ")
     with pytest.raises(DataError):

@@ -34,13 +34,15 @@ def test_raters_that_agree_leave_the_t_interval_over_items() -> None:
     table = np.tile(own, (6, 1))
     found = mean_over_raters(table.mean(axis=1), left_out(table))
     assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 2, own.mean(), stats.sem(own)))
-    assert found.note == "the interval is rough: with 3 raters 92 to 97 of 100 hold the truth; 5 would do"
+    assert (
+        found.note == "approximate: only 3 raters (5 recommended); 92 to 97 of 100 such intervals cover the true value"
+    )
 
 
 def test_what_has_no_interval() -> None:
     for values, without, why in (
         ([], np.empty((2, 0)), "no items"),
-        ([0.5], [[0.5], [0.4]], "one of the sentences"),
+        ([0.5], [[0.5], [0.4]], "only one sentence"),
         ([0.5, 0.2], np.empty((0, 2)), "fewer than two raters"),
         ([0.5, 0.5], [[0.5, 0.5]] * 2, "neither sentences nor raters differ"),
     ):
@@ -61,7 +63,7 @@ def test_raters_who_judged_little_add_no_degrees_of_freedom() -> None:
     # Their jackknife has the factor (5 − 1)/5 in place of (3 − 1)/3, and the degrees of freedom of three.
     wanted = stats.t.interval(0.95, 2, own.mean(), stats.sem(own) * (4 / 5 / (2 / 3)) ** 0.5)
     assert (found.low, found.high) == pytest.approx(wanted)
-    assert found.low < alone.low and "with 5 raters, worth 3.0, 92 to 97 of 100" in found.note
+    assert found.low < alone.low and "5 raters, effective number 3.0 (5 who" in found.note
     plain = mean_over_raters(table.mean(axis=1), more)
     assert plain.high < alone.high and not plain.note
     assert worth([2, 2, 2, 2]) == 4 and worth([1, 0.5]) == pytest.approx(1.8) and worth([0, 0]) == 0

@@ -192,7 +192,7 @@ class TestAlpha:
         found = krippendorff_alpha(MISSING, domain=range(1, 6), seed=7, resamples=60, level=0.9)
         assert found.how == "percentile bootstrap over 11 units, 60 resamples, seed 7" and found.level == 0.9
         assert found.note == "1 of 12 units has fewer than two ratings: left out"
-        assert "the interval is rough: only 9 units" in alpha(MISSING[:9]).note
+        assert "approximate: only 9 units" in alpha(MISSING[:9]).note
         own = krippendorff_alpha(MISSING, domain=range(5), seed=np.random.default_rng(7), resamples=60, level=0.9)
         assert (own.low, own.high) == (found.low, found.high) and "caller's generator" in own.how
 
@@ -215,7 +215,7 @@ class TestAlpha:
 
     def test_what_has_no_interval(self) -> None:
         perfect = alpha([[2, 0], [0, 2], [2, 0], [0, 2]] * 5)
-        assert perfect.value == 1 and uncomputed(perfect) and "does not vary" in perfect.note
+        assert perfect.value == 1 and uncomputed(perfect) and "the same in all resamples" in perfect.note
         # One unit, two ratings: observed and expected disagreement are the same pair.
         single = alpha([[1, 1], [1, 0]])
         assert single.value == 0 and single.n == 1 and uncomputed(single) and "1 of 2 units" in single.note
@@ -401,7 +401,7 @@ class TestMean:
         assert (found.measure, found.value, found.n, found.note) == ("mean", 9.5, 20, "")
         few = t_mean(range(9), noun="words")
         assert few.how == "t interval over 9 words, 8 df"
-        assert few.note == "the interval is rough: only 9 words"
+        assert few.note == "approximate: only 9 words"
 
     def test_level(self) -> None:
         values = np.random.default_rng(0).normal(size=30)

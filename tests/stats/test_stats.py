@@ -109,8 +109,8 @@ class TestClusteredMean:
         # Each cluster's expected part of the squared error: p²/(1 − p).
         parts = [(n / sum(sizes)) ** 2 / (1 - n / sum(sizes)) for n in sizes]
         assert sum(parts) ** 2 / sum(part**2 for part in parts) == pytest.approx(as_many, abs=0.05)
-        start = f"the {len(sizes)} clusters are so unequal in size that their mean is as uncertain as that of "
-        assert note.startswith(f"{start}{as_many} equal ones would be (the effective number, ")
+        start = f"approximate: the {len(sizes)} clusters are so unequal in size that they count as "
+        assert note.startswith(f"{start}{as_many} equal ones (effective number); ")
 
     def test_unequal_clusters_against_the_jackknife(self) -> None:
         # Each cluster left out in turn; a linear statistic apart, so the two agree to the square of the moves.
@@ -148,7 +148,7 @@ class TestClusteredMean:
 
     def test_without_spread_there_is_no_interval(self) -> None:
         one = clustered_mean([1, 0, 0.5], ["a"] * 3)
-        assert one.value == 0.5 and one.n == 3 and uncomputed(one) and "one of the clusters" in one.note
+        assert one.value == 0.5 and one.n == 3 and uncomputed(one) and "only one cluster" in one.note
         equal = clustered_mean([0.1, 0.3, 0.2, 0.2, 0.2], ["a", "a", "b", "b", "b"], against=0)
         assert equal.value == pytest.approx(0.2) and uncomputed(equal) and math.isnan(equal.p)
         empty = clustered_mean([], [])
@@ -156,7 +156,7 @@ class TestClusteredMean:
         full = clustered_mean([1.0] * 6, [0, 0, 1, 1, 2, 2], proportion=True)
         plain = accuracy([1.0] * 6)
         assert (full.low, full.high, full.how) == (plain.low, plain.high, plain.how)
-        assert "taken as independent" in full.note
+        assert "treated as independent" in full.note
 
     def test_refusals(self) -> None:
         with pytest.raises(DataError, match="2 labels for 3 items"):

@@ -69,8 +69,8 @@ def test_sparse_values_give_the_share_that_differs() -> None:
     8 to 42 %."""
     found = t_mean(EARLY, bounds=(-1, 1), against=0)
     assert (found.low, found.high) == pytest.approx((-0.03599, 0.01009), abs=1e-5)
-    share = "16 of 20 sentences have the value 0: that 20% [8%, 42%] (Wilson) have another says more than the mean"
-    share += ", for which 15 such would do"
+    share = "the mean says little, since 16 of 20 sentences have the value 0; 20% [8%, 42%] (Wilson) have another"
+    share += " (15 recommended)"
     assert found.note == share
     turned = t_mean([-value for value in EARLY], bounds=(-1, 1), against=0)
     assert (turned.low, turned.high, turned.p) == pytest.approx((-found.high, -found.low, found.p))
@@ -97,10 +97,11 @@ def test_zero_is_zero() -> None:
 def test_skew_values_are_a_caution() -> None:
     rng = np.random.default_rng(0)
     far = np.concatenate([[1.0, 1], rng.normal(0, 0.05, 18)])  # skewness 2.6, as in the row of .1
-    note = "skew values: of such 95 % intervals from 20 words only some 88% hold the mean; 120 would do"
+    note = "approximate: skewed values; about 88% of such 95 % intervals from 20 words cover the mean"
+    note += " (120 words recommended)"
     assert t_mean(far, noun="words").note == note
     assert t_mean(-far, noun="words").note == note
-    assert "only some 64%" in t_mean([1.0, *rng.normal(0, 0.05, 19)], bounds=(-1, 1)).note
+    assert "about 64%" in t_mean([1.0, *rng.normal(0, 0.05, 19)], bounds=(-1, 1)).note
     assert t_mean(np.tile(far, 6)).note == ""
     assert t_mean(rng.normal(size=20)).note == ""
 

@@ -57,11 +57,11 @@ def test_what_cannot_be_told_says_why() -> None:
     one = nested_templates(np.arange(2.0), np.zeros(2, int), np.zeros(2, int), level=0.95, noun="kinds")
     assert [each.note for each in one] == ["one template"] * 2
     lone = nested_templates(np.arange(6.0), np.arange(6), np.zeros(6, int), level=0.95, noun="kinds")
-    assert lone[0].value > 0 and math.isnan(lone[1].value) and "one number a template" in lone[1].note
+    assert lone[0].value > 0 and math.isnan(lone[1].value) and "one number per template" in lone[1].note
     assert math.isnan(share_of_templates(np.arange(6.0)[:, None], level=0.95).value)
     same = nested_templates(np.ones(20), np.arange(20), np.repeat(np.arange(10), 2), level=0.95, noun="occupations")
     assert same[0].value == 0 and "do not differ" in same[0].note and same[1].note == "nothing varies"
     few = nested_templates(
         np.arange(12.0) ** 2, np.arange(12), np.repeat(np.arange(6), 2), level=0.9999999999, noun="x"
     )
-    assert "too few for this level" in few[0].note
+    assert "too few x for this level" in few[0].note

@@ -270,15 +270,15 @@ def test_alpha_by_hand() -> None:
     assert more.note == "1 respondent with a missing answer left out"
 
 
-FEW = "fewer than 30 respondents are too few for an α"
+FEW = "no α: fewer than 30 respondents"
 
 
 @pytest.mark.parametrize(
     ("scores", "why"),
     [
-        ([[1], [2], [3]], "fewer than two items"),
+        ([[1], [2], [3]], "no α: fewer than two items"),
         ([[1, 2], [2, 3]], FEW),
-        ([[1, 5], [2, 4], [3, 3]] * 10, "the sums do not vary"),
+        ([[1, 5], [2, 4], [3, 3]] * 10, "no α: the sums do not vary"),
         ([[1, math.nan]] * 5, f"{FEW}; 5 respondents with a missing answer left out"),
     ],
 )

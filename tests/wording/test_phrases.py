@@ -98,5 +98,5 @@ def test_no_code_reads_a_sentence(path: Path) -> None:
 def test_a_row_has_words_for_people_and_codes_for_programs() -> None:
     row = Estimate("m", 0.5, 3, notes=(Note("few-clusters", have=3, noun="groups"),)).row()
     assert read_notes(str(row["notes"])) == (Note("few-clusters", have=3, noun="groups"),)
-    assert row["note"] == "the interval is rough: only 3 groups"
+    assert row["note"] == "approximate: only 3 groups"
     assert row["method"] == row["test_method"] == ""

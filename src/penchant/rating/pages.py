@@ -14,7 +14,7 @@ from penchant.rating.judgement_store import Progress, Showing
 from penchant.rating.tasks import FIRST, SECOND, Question, Task
 
 ASSETS = Path(__file__).parent / "assets"
-REASONS = ("I do not understand it", "It is no sentence of this language", "I cannot decide", "Another reason")
+REASONS = ("I do not understand it", "It is not a sentence of this language", "I cannot decide", "Another reason")
 """The reasons for skipping an item."""
 _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr", "ug", "ur", "yi")
 

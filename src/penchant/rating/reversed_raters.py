@@ -1,11 +1,11 @@
-"""Notes on raters whose ratings run against those of the others, for example because they reversed the scale."""
+"""Notes on raters whose ratings are opposite to those of the others, for example because they reversed the scale."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from typing import TypeVar
 
-from penchant.plurals import counted, for_one
+from penchant.plurals import counted
 from penchant.records import Estimate
 from penchant.stats.agreement import RELIABLE, TENTATIVE
 from penchant.stats.raters import with_others, worth
@@ -36,20 +36,21 @@ def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[
     against = {rater: found for rater, found in correlations.items() if found.high < 0}
     if len(correlations) == 2 and len(against) == 2:
         (one, found), (other, _) = against.items()
-        told = f"the ratings of {called(one)} and {called(other)} run against each other"
-        yield f"{told} ({_shown(found, noun)}): did one of them turn the scale round?"
+        told = f"the ratings of {called(one)} and {called(other)} are opposite to each other"
+        yield f"{told} ({_shown(found, noun)}): did one of them reverse the scale?"
         return
     for rater, found in against.items():
-        told = f"the ratings of {called(rater)} run against the others'"
-        yield f"{told} ({_shown(found, noun)}): is the scale turned round?"
+        told = f"the ratings of {called(rater)} are opposite to the others'"
+        yield f"{told} ({_shown(found, noun)}): is the scale reversed?"
 
 
 def tentative(alpha: Estimate, noun: str) -> Iterator[str]:
     """Yield a note if α is too low even for tentative conclusions; `noun` names the judged units."""
     if alpha.value < TENTATIVE:
         yield (
-            f"raters agree little: Krippendorff's α is {alpha.value:.2f} over the {counted(alpha.n, noun)} that two or "
-            f"more rated; conclusions are tentative only from {TENTATIVE}, reliable from {RELIABLE}"
+            f"raters agree too little even for tentative conclusions: Krippendorff's α is {alpha.value:.2f} over the "
+            f"{counted(alpha.n, noun)} that two or more rated ({TENTATIVE} for tentative conclusions, {RELIABLE} for "
+            "reliable ones)"
         ).replace("-", "−")
 
 
@@ -66,5 +67,4 @@ def newcomers(judged: Mapping[Rater, int], units: int, noun: str) -> str:
     if not few or len(judged) < 2:
         return ""
     told = f"{few:,} of {counted(len(judged), 'raters')} judged under {LITTLE:.0%} of the {counted(units, noun)}"
-    alike = worth(list(judged.values()))
-    return f"{told}; all {len(judged):,} together are worth {alike:.1f} raters who judge every {for_one(1, noun)}"
+    return f"{told}, so that the effective number of raters is {worth(list(judged.values())):.1f}"

@@ -151,7 +151,7 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataF
         yield "comparison", "the differences between models, in one row each", placed.comparison
     if placed.curve is not None:
         yield "curve-estimates", "the estimates over the steps of a training, in one row each", placed.curve
-    yield "items", "every item with what each model said of it", _by_model([(r, r.items) for r in placed.results])
+    yield "items", "every item, with the results of each model", _by_model([(r, r.items) for r in placed.results])
 
 
 def _text(frame: pl.DataFrame) -> str:

@@ -1,7 +1,7 @@
 """The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
 
-A difference is stated only if its interval leaves out the null and its p-value, adjusted over its family of tests, is
-at most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p-value if interval
+A difference is stated only if its interval excludes the null and its p-value, adjusted over its family of tests, is at
+most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p-value if interval
 and test disagree.
 """
 
@@ -25,7 +25,7 @@ MOST = 3
 NAMED = 5
 """The most unclear places that a finding names; more are only counted."""
 TOO_FEW = "too few to say"
-"""The text in place of a number whose interval leaves nothing out."""
+"""The text in place of a number whose interval covers the whole scale."""
 _WHOLE = 0.005
 """The share of the scale that such an interval may leave out at either end."""
 Estimated: TypeAlias = Mapping[str, Any]
@@ -51,14 +51,18 @@ class Shown:
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
         """Return an estimate with its interval, its p-value if the two disagree, and n; of too few items only n."""
-        over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
+        over = (f", {self.count(row)}" if n else "") + self.beside(row)
         if self.too_few(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
-        rough = ", a rough interval" if any("would_do" in note.params for note in notes_of(row)) else ""
+        rough = " (approximate)" if any("would_do" in note.params for note in notes_of(row)) else ""
         p = f", {tested(row)}" if _at_odds(row, self.null) else ""
         return f"{value}{self.unit} {interval}{rough}{p}{over}"
+
+    def count(self, row: Estimated) -> str:
+        """Return n with its noun."""
+        return f"n = {counted(int(row['n']), self.noun)}"
 
     def too_few(self, row: Estimated) -> bool:
         """Return whether there are too few items, or the interval covers all possible numbers."""
@@ -116,23 +120,20 @@ def _at_odds(row: Estimated, null: float) -> bool:
 def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:
     """Return a sentence on the number of each model, and on those that do not differ from `how.null`, called `apart`.
 
-    Of models with an interval and no test, only the number is given. Empty if nothing was measured.
+    Models with an interval and no test get only their number. Empty if nothing was measured.
     """
     known = [(name, row) for name, row in rows if measured([row])]
     if not known:
         return ""
     once = len(known) > 1 and len({row["n"] for _, row in known}) == 1
     parts = [f"{name} {how.number(row, n=not once)}" for name, row in known[:most]]
-    each = [f"n = {counted(int(known[0][1]['n']), how.noun)} each"] if once else []
+    each = [f"{how.count(known[0][1])} each"] if once else []
     open_ = [name for name, row in known if not told(row, how.null) and not _untested(row)]
-    names = listed(open_)
-    if len(open_) == len(known) > 1:
-        names = "none of them"
-    elif len(open_) > most:
-        names = f"{len(open_)} of them"
-    cannot = "can" if names == "none of them" else "cannot"
-    last = [f"{names} {cannot} be told apart from {apart}"] if open_ else []
-    return "; ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
+    names = f" for {listed(open_) if len(open_) <= most else f'{len(open_)} of them'}"
+    if len(open_) == len(known):
+        names = " for any of them" if len(known) > 1 else ""
+    last = [f"No clear difference from {apart}{names}"] if open_ else []
+    return ". ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
 
 
 def _untested(row: Estimated) -> bool:
@@ -141,7 +142,7 @@ def _untested(row: Estimated) -> bool:
 
 
 def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
-    """Return a sentence on the differences between models, the clearest and largest first.
+    """Return sentences on the differences between models, the clearest and largest first.
 
     `higher` describes the first model if the difference is above 0, such as "is higher than"; `what` is the quantity,
     if `higher` does not say it. Every number is of the first minus the second. Empty if nothing was measured.
@@ -151,15 +152,16 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
     parts = []
     for row in ranked[:MOST]:
         first, second = (row[side] for side in SIDES)
-        said = f"{first} and {second} cannot be told apart"
         if how.too_few(row):
-            said = f"{first} and {second}"
-        elif told(row):
+            parts.append(f"{first} and {second}: {TOO_FEW} ({named}{how.count(row)}{how.beside(row)})")
+            continue
+        said = f"{first} and {second} show no clear difference"
+        if told(row):
             said = f"{first} {higher} {second}" if row["value"] > 0 else f"{second} {higher} {first}"
-        parts.append(f"{said}: {named}{pair_of(row)} {how.number(row)}")
+        parts.append(f"{said} ({named}{pair_of(row)} {how.number(row)})")
     rest = len(ranked) - MOST
     parts += _others(rest, f"{for_one(rest, 'pairs')} of models in the table")
-    return f"{'; '.join(parts)}." if parts else ""
+    return f"{'. '.join(parts)}." if parts else ""
 
 
 def across(
@@ -171,7 +173,7 @@ def across(
     apart: str = "0",
     more: str = "in the table",
 ) -> str:
-    """Return a sentence on the places in which an estimate differs from `how.null`, the largest first.
+    """Return sentences on the places in which an estimate differs from `how.null`, the largest first.
 
     `noun` is the plural for the places, `what` the name of the estimate and `apart` that of the null; places that are
     not clear are counted. Empty if nothing was measured.
@@ -183,18 +185,18 @@ def across(
     clear = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
     if len(known) == 1:
         ((place, row),) = known
+        number = how.number(row)
         settled = clear or how.too_few(row)
-        return f"{what}, {place}: {how.number(row)}" + ("" if settled else f", which cannot be told apart from {apart}")
+        return f"{what}, {place}: {number if settled else f'no clear difference from {apart} ({number})'}"
     open_ = unclear(known, how.null)
     if not clear:
         named = f" ({listed(open_)})" if len(known) <= NAMED else ""
-        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}"
+        return f"{what}: no clear difference from {apart} in any of {len(known)} {noun}{named}"
     most = NAMED if len(known) <= NAMED else MOST
     parts = [f"{place} {how.number(row)}" for place, row in clear[:most]]
     parts += _others(len(clear) - most, more)
-    others = f"the other {len(open_)} of {len(known)} {noun}"
-    named = f" ({listed(open_)})" if len(open_) <= NAMED else ""
-    said = f"; in {others}{named} it cannot be told apart from {apart}" if open_ else ""
+    named = f": {listed(open_)}" if len(open_) <= NAMED else ""
+    said = f". No clear difference from {apart} in {len(open_)} of {len(known)} {noun}{named}" if open_ else ""
     return f"{what}, by {noun}: {', '.join(parts)}{said}"
 
 

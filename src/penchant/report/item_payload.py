@@ -80,7 +80,7 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
         "noun": items.noun,
         "one": for_one(1, items.noun),
         "legend": f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is cut there, "
-        "· is no score.",
+        "· means no score.",
         "parallel": items.parallel,
         "sums": items.sums,
         "n": n,

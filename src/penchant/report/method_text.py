@@ -14,10 +14,10 @@ from penchant.wording.phrases import Method, read_method, shape, spanning
 from penchant.wording.templates import literal
 
 _NO_DIFFERENCE = (
-    "Where no difference was found, the smallest detectable one is that of a normal estimate (of a t-distributed one, "
-    "where the interval allows for few items) with an interval of the same width, at a power of 80% and at the "
-    "level of the first step of Holm's correction where there is one. Where the study names a bound, two one-sided "
-    "tests [@schuirmann1987] ask whether the difference is smaller."
+    "Where no difference was found, the smallest detectable difference is given, at a power of 80% and, with Holm's "
+    "correction, at the level of its first step. It is computed from the width of the interval, for a normal estimate "
+    "or, where the interval allows for few items, a t-distributed one. Where the study names a bound, two one-sided "
+    "tests [@schuirmann1987] show if the difference is smaller."
 )
 
 
@@ -52,11 +52,11 @@ def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str
     tests = list(_used(rows, "test_method", references))
     adjusted = rows.filter(pl.col("p_holm").is_not_nan())["measure"].unique(maintain_order=True).to_list()
     if intervals:
-        yield POINT.join([f"Intervals{of}, of level {levels}:", *intervals])
+        yield POINT.join([f"Intervals{of}, at the level {levels}:", *intervals])
     if tests:
-        yield POINT.join([f"Tests{of}, two-sided unless they say otherwise:", *tests])
+        yield POINT.join([f"Tests{of}, two-sided unless stated otherwise:", *tests])
     if adjusted:
-        yield f"Adjusted by Holm's method [@holm1979], over the families that the tables name: {_all(adjusted)}."
+        yield f"p adjusted by Holm's method [@holm1979], over the families named in the tables: {_all(adjusted)}."
 
 
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:

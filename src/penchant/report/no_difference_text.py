@@ -65,20 +65,20 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
         return []
     bounded = any(not math.isnan(row["bound"]) for row in found_none)
     subsets = [name for name, kind in comparison.schema.items() if kind == pl.String and name not in _OWN]
-    columns = ("difference", "of", "where", "value", "would be found", *(("bound", "within it") if bounded else ()))
+    columns = ("difference", "of", "where", "value", "detectable", *(("bound", "within it") if bounded else ()))
     rows = tuple(Row(_cells(row, subsets, scale, bounded=bounded), row["signature"]) for row in found_none)
     level = found_none[0]["level"]
     note = (
-        "Not to find a difference is not to show that there is none. A difference as large as under 'would be found' "
-        f"is found four times of five with so many items: by one test at {_percent(1 - level)} or, where Holm's "
-        f"correction runs over m of them, at {_percent(1 - level)}/m, its first step."
+        "A difference may exist even where none was found. Detectable: the smallest difference this study could "
+        f"detect, in four of five repetitions. It is for one test at {_percent(1 - level)}, and with Holm's correction "
+        f"over m tests for its first step, at {_percent(1 - level)}/m."
     )
     if any(NEVER in row.cells for row in rows):
-        note += f" '{NEVER}': so few items would not show even the largest that there can be."
+        note += f" '{NEVER}': too few items to detect even the largest possible difference."
     if bounded:
         note += (
-            f" Where the interval of level {_percent(narrower(level))} lies within the bound that the study names, the "
-            f"models are equal within that bound (two one-sided tests at {_percent(1 - level)})."
+            f" Within it: the interval of level {_percent(narrower(level))} lies within the bound named in the study. "
+            f"Then the models are equal up to that bound (two one-sided tests at {_percent(1 - level)})."
         )
     title = "Where no difference was found" + (f", {scale.unit}" if scale.unit else "")
     return [Table("no-difference", title, columns, rows, note, detail=not bounded)]

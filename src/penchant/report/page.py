@@ -157,8 +157,8 @@ def _distribute(
         notes = []
         if packed.shown < packed.total:
             notes.append(
-                f"{packed.shown:,} of {packed.total:,} {noun} are shown, evenly spaced, for the size of the page; all "
-                "are in items.parquet."
+                f"To limit the size of the page, {packed.shown:,} of {packed.total:,} {noun} are shown, evenly spaced; "
+                "items.parquet has all."
             )
         if size <= room:
             blocks.update(packed.details)

@@ -83,7 +83,7 @@ def test_the_numbers(name: str, zoo: Zoo, unigrams: Callable[[str], str]) -> Non
     )
     assert gaps["tests"].to_list() == [6] * 6
     assert any("fewer than 3 ratings" in caution for caution in result.cautions)
-    unseen = any("never in the text of the unigrams" in caution for caution in result.cautions)
+    unseen = any("not in the text of the unigrams" in caution for caution in result.cautions)
     assert unseen == bool(items["unseen"].sum())
 
 

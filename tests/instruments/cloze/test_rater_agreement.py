@@ -121,10 +121,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
     assert code == 0, err
     assert of_model(shown)[1:3] == ["5", f"{worth:.1f}"]
     told = " ".join((shown + err).split())
-    assert (
-        "2 of 5 raters judged under 10% of the 20 words; all 5 together are worth 3.2 raters who judge every word"
-        in told
-    )
+    assert "2 of 5 raters judged under 10% of the 20 words, so that the effective number of raters is 3.2" in told
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
     row = summary.filter(measure="mean β, for other raters too", group="all").row(0, named=True)
     items = pl.read_parquet(next(out.glob("**/items.parquet")))
@@ -133,7 +130,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
         for p, who in zip(probs, raters, strict=True):
             mass[list(who)] += p
     kish = mass.sum() ** 2 / (mass**2).sum()
-    assert f"with 5 raters, worth {kish:.1f}, " in row["note"] and "5 who judge everything would do" in row["note"]
+    assert f"5 raters, effective number {kish:.1f} (5 who judge everything recommended)" in row["note"]
     page = (out / "report.html").read_text("utf-8")
     assert "a δ of 1 where 0 is expected, .75 where ±½ is, and .5 where ±1 is" in page
     assert "5 raters judged 20 words in their sentences (1 by 5 and 19 by 3)." in page
@@ -148,11 +145,14 @@ def test_a_rater_who_turned_the_scale_is_a_caution(rated: Any, penchant: Program
     summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
     assert summary.filter(measure=ALPHA)["value"][0] > 0
     told = " ".join("".join(penchant("report", out)[1:]).split())
-    assert "the ratings of rater 4 run against the others' (Spearman's ρ −1.00 over 15 words)" in told
-    assert "dora" not in told and told.count("run against") == 1
+    assert "the ratings of rater 4 are opposite to the others' (Spearman's ρ −1.00 over 15 words)" in told
+    assert "dora" not in told and told.count("opposite to") == 1
     code, shown, err = penchant("ratings", "agreement", "ratings.csv")
     assert code == 0
-    assert "the ratings of dora run against the others' (Spearman's ρ −1.00 over 15 words): is the scale turned" in err
+    assert (
+        "the ratings of dora are opposite to the others' (Spearman's ρ −1.00 over 15 words): is the scale reversed"
+        in err
+    )
     by_name = {line.split()[0]: line.split()[-1] for line in shown.splitlines()[2:9]}
     means = ratings.pivot("rater", index=["sentence", "word"], values="rating")
     for name, value in by_name.items():

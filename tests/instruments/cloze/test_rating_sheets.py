@@ -339,8 +339,8 @@ def test_ratings_that_slipped_by_a_row(penchant: Program, long: list[dict[str, s
     assert f"note: the ratings of ben (from ben.csv, line 3 to line 53) {slip}" in err.splitlines()
     alpha = krippendorff.alpha([own, others], value_domain=POINTS, level_of_measurement="ordinal")
     little = (
-        f"note: raters agree little: Krippendorff's α is {alpha:.2f} over the 51 words that two or more rated; "
-        "conclusions are tentative only from 0.667, reliable from 0.8"
+        f"note: raters agree too little even for tentative conclusions: Krippendorff's α is {alpha:.2f} over the 51 "
+        "words that two or more rated (0.667 for tentative conclusions, 0.8 for reliable ones)"
     ).replace("-", "−")
     assert little in err.splitlines()
     code, _, err = penchant("ratings", "agreement", "ratings.csv")

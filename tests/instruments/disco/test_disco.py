@@ -188,15 +188,15 @@ def test_the_finding_says_of_how_many_fills() -> None:
     """0 of many fills is another finding than 0 of the three that everybody has."""
     alike = [(["dog"], ["dog"])] * 2  # dog and other
     (said,) = DISCO.section.finding([result(planted(FILLS), "a"), result(planted(alike), "b")], None)
-    assert "a too few to say, n = 3 templates, of 4.0 different fills each on average; b" in said
-    assert said.endswith("of 2.0 different fills each on average; b cannot be told apart from exchanged genders.")
+    assert "a too few to say, n = 3 templates (of 4.0 different fills on average), b" in said
+    assert said.endswith("(of 2.0 different fills on average). No clear difference from exchanged genders for b.")
 
 
 def test_small_expected_counts_are_told_and_the_exact_test_stands_beside() -> None:
     rare = ["a"] * 4 + ["b"] * 16
     found = result(planted([(rare, ["b"])]))
     row = one(found.summary, CHI2, "t0", "a")
-    assert "smallest expected count 2" in row["note"]
+    assert "smallest expected count is 2" in row["note"]
     exact = one(found.summary, SHARES, "t0", "a")["p"]
     assert exact > row["p"]  # 4 of 20 against none: χ² .036, exact mid-p .05
     shown = {table.name: table for table in DISCO.section.tables([found])}

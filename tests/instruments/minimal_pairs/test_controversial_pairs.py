@@ -66,8 +66,10 @@ def test_what_is_short_is_said() -> None:
     a, b = np.array([1.0, 2, 3, -1]), np.array([-1.0, -2, -3, 1])
     found = chosen_pairs(pool(4), {"one": a, "two": b}, 6)
     assert "the models prefer different sentences in only 4 pairs of the pool" in found.notes
-    assert any(note.startswith("3 are right under one and 1 under two, for want of others") for note in found.notes)
-    assert any("accuracies on them say nothing of other pairs" in note for note in found.notes)
+    assert any(
+        note.startswith("3 are right under one and 1 under two, since there were no others") for note in found.notes
+    )
+    assert any("accuracies on them say nothing about other pairs" in note for note in found.notes)
 
 
 def test_from_a_grammar_to_a_rating_page(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

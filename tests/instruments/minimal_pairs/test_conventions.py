@@ -70,7 +70,7 @@ def test_a_causal_model(zoo: Zoo, settings: dict[str, str], front: str, tie: flo
     expected = [sum(brute.lp(model, tokenizer, front + good)) for good, _ in PAIRS]
     assert result.items["score_good"].to_list() == pytest.approx(expected, abs=1e-4)
     assert result.items["good"].to_list() == [front + good for good, _ in PAIRS]
-    worth = "as the acceptable sentence being preferred" if tie == 1 else "one half"
+    worth = "as a preference for the acceptable sentence" if tie == 1 else "one half"
     assert any(caution.endswith(f"tie and count {worth}") for caution in result.cautions)
 
 
@@ -90,7 +90,7 @@ def test_conventions_side_by_side_in_a_study(zoo: Zoo, penchant: Penchant, tmp_p
     (tmp_path / "s.yaml").write_text(f"study: s\nmodels: ['{zoo('gpt2')}']\nprobes:\n{probes}")
     code, out, err = penchant("run", "s.yaml", "-o", "out", "--full")
     assert code == 0, err
-    assert "A tie counts as the acceptable sentence being preferred" in " ".join(out.split())
+    assert "A tie counts as a preference for the acceptable sentence" in " ".join(out.split())
     page = (tmp_path / "out/report.html").read_text("utf-8")
     assert "space:front|ties:good" in page and "1 at a tie as well" in page
     code, out, err = penchant("list", "compat")

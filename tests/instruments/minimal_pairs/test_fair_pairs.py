@@ -285,7 +285,7 @@ def test_pairs_of_both_sets_are_found_by_their_sentences(zoo: Zoo, tmp_path: Pat
     rows = found.summary.filter((pl.col("dataset") == "fair − original") & (pl.col("scope") == "overall"))
     gain = rows.filter(measure="accuracy on fair − original pairs").row(0, named=True)
     assert gain["value"] == pytest.approx(means["fair"] - means["original"])
-    assert gain["n"] == 48 and "20 of 28 fair pairs are among the 40 original ones" in gain["note"]
+    assert gain["n"] == 48 and "20 of 28 fair pairs are also among the 40 original ones" in gain["note"]
     assert rows.filter(measure="share of fair pairs that are original pairs")["value"].item() == 20 / 28
     (ranked, *_) = FAIR_PAIRS.section.tables([found])
     assert str(ranked.rows[0].cells[-1]) == "71.4 (20)"

@@ -80,8 +80,10 @@ def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path
     found = read_judgements([tmp_path / "ratings.csv"], pairs)
     assert (found.kind, found.of) == ("ratings", {("one", "a"): ((0, 4.5),), ("two", "c"): ((1, -2.0),)})
     unchecked, empty = found.cautions
-    assert empty == "judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out"
-    assert unchecked.startswith("judgements: ratings.csv has pairs by their ids alone, so that nothing shows whether")
+    assert empty == "judgements: 1 of 3 rows is empty, 1 of them with only one of the two ratings and left out"
+    assert unchecked.startswith(
+        "judgements: ratings.csv names pairs only by id, so that changed sentences go unnoticed"
+    )
 
 
 def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSet], tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSe
     found = read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
     assert found.of == {("one", "a"): ((0, 1.0), (1, 1.0)), ("two", "c"): ((0, -1.0), (1, 1.0))}
     assert found.cautions == (
-        "judgements: 3 of 4 rows are of pairs that have another name there, found by their two sentences",
+        "judgements: 3 of 4 rows are of pairs with another id there; they were matched by their two sentences",
     )
     for change in ({"bad": "The c sang."}, {"bad": ""}):  # not the pair any more, or not known to be it
         with pytest.raises(DataError, match=r"there is no file of pairs called 'some' — .* or give both sentences"):
@@ -198,7 +200,7 @@ def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", ["choices", "ratings"])
 def test_estimates_worked_by_hand(kind: str) -> None:
     found = result(items(kind, HAND))
-    lost = "1 of 5 pairs nobody judged: left out"
+    lost = "without the 1 of 5 pairs that nobody judged"
     people = of(found.summary, HUMAN_ACCURACY)  # 1, 1, a tie, 0
     assert (people["value"], people["n"], people["raters"]) == (2.5 / 4, 4, "3")
     assert people["note"] == f"tied majorities: 1, which count one half; {lost}" and people["how"] == "Wilson score"
@@ -211,7 +213,7 @@ def test_estimates_worked_by_hand(kind: str) -> None:
     for ranks, other in ((False, stats.pearsonr), (True, stats.spearmanr)):
         row = of(found.summary, CORRELATIONS[ranks])
         assert row["value"] == pytest.approx(other(human, delta)[0]) and row["n"] == 4
-        assert lost in row["note"] and "from 3 raters and 4 pairs" in row["note"]
+        assert lost in row["note"] and "only 3 raters and 4 pairs" in row["note"]
     # On the same four pairs the model prefers the good sentence in all but pair 1.
     alone = of(found.summary, JUDGED_ACCURACY)
     assert (alone["value"], alone["n"], alone["note"]) == (3 / 4, 4, lost)
@@ -228,7 +230,7 @@ def test_estimates_worked_by_hand(kind: str) -> None:
     # One paradigm: overall is the same.
     for measure in (HUMAN_ACCURACY, JUDGED_ACCURACY, MINUS_PEOPLE, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
         assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
-    assert "d: 4 of 5 pairs have judgements; the others are left out of what is said of people" in found.cautions
+    assert "d: 4 of 5 pairs have judgements; comparisons with people leave out the others" in found.cautions
 
 
 def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
@@ -263,7 +265,7 @@ def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
     assert (row["value"], row["n"]) == (pytest.approx(alone["value"] - most["value"]), 69)
     assert row["how"].startswith("cluster-robust t (jackknife) over 3 paradigms") and row["p"] > 0.05
     (same,) = summary.filter(scope="these groups", measure=f"{MINUS_PEOPLE}, these paradigms").rows(named=True)
-    assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs nobody judged" in same["note"]
+    assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs that nobody judged" in same["note"]
 
 
 @pytest.mark.usefixtures("any_size")
@@ -318,9 +320,9 @@ def of_one_answer(pairs: int, unlike: int) -> Hand:
 @pytest.mark.parametrize(
     ("pairs", "unlike", "told"),
     [
-        (5, 1, "not estimated: 5 pairs, fewer than 10, 1 of 5 pairs is judged unlike the others"),
+        (5, 1, "not estimated: 5 pairs, fewer than 10, 1 of 5 pairs is judged differently from the others"),
         (9, 4, "not estimated: 9 pairs, fewer than 10"),
-        (40, 2, "not estimated: 2 of 40 pairs are judged unlike the others"),
+        (40, 2, "not estimated: 2 of 40 pairs are judged differently from the others"),
         (40, 12, ""),
     ],
 )
@@ -434,11 +436,11 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
         "differences",
     } <= set(names)
     assert "human" in [figure.name for figure in section.figures()]
-    assert any("most of 5 raters prefer" in sentence for sentence in section.finding())
-    assert any("minus that in which most raters do" in sentence for sentence in section.finding())
+    assert any("same sentence as most of 5 raters" in sentence for sentence in section.finding())
+    assert any("minus the share in which most raters do" in sentence for sentence in section.finding())
     assert any(
-        sentence.startswith("5 raters agree with Krippendorff's α ")
-        and "two raters of a pair choose the same" in sentence
+        sentence.startswith("Agreement of 5 raters: Krippendorff's α ")
+        and "Two raters of a pair choose the same" in sentence
         for sentence in section.finding()
     )
     checked = MINIMAL_PAIRS.section.figures(section.results)[-1]
@@ -475,25 +477,25 @@ def test_one_rater_is_no_majority(penchant: Program, tmp_path: Path) -> None:
     code, out, err = penchant("run", file, "-o", "out")
     assert code == 0, err
     told = " ".join((out + err).split())
-    assert "The sentence that the rater (one) prefers is more probable" in told
-    assert "minus that in which the rater does" in told
-    assert "most raters prefer is" not in told and "raters agree" not in told
-    assert "one rater judged the pairs: nothing shows how far people agree, and there is no ceiling" in told
+    assert "Pairs in which the model prefers the same sentence as the only rater" in told
+    assert "minus the share in which the rater does" in told
+    assert "most raters" not in told and "Agreement of" not in told
+    assert "only one rater judged the pairs, so that agreement and a ceiling are unknown" in told
 
 
 def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand() -> None:
     mostly: Hand = {str(i): (1.0, {0: A} if i < 8 else {0: A, 1: A if i < 10 else B}) for i in range(12)}
     one = result(items("choices", mostly))
     told = " ".join(MINIMAL_PAIRS.section.finding([one], None))
-    assert "The sentence that one rater prefers (most pairs have one) is more probable" in told
-    assert any("8 of 12 judged pairs have one rater alone" in caution for caution in one.cautions)
+    assert "Pairs in which the model prefers the same sentence as the rater (most pairs have only one)" in told
+    assert any("8 of 12 judged pairs have only one rater" in caution for caution in one.cautions)
     raw = of(one.summary, human_estimates.RAW)
     assert (raw["value"], raw["n"]) == (0.5, 4)  # two pairs of four with two raters
     assert "8 of 12 pairs have fewer than two ratings: left out" in raw["note"]
     several = result(items("choices", {str(i): (1.0, {0: A, 1: A, 2: B}) for i in range(12)}))
     assert of(several.summary, human_estimates.RAW)["value"] == pytest.approx(1 / 3)
     assert not any("one rater" in caution for caution in several.cautions)
-    assert "The sentence that most of 3 raters prefer" in " ".join(MINIMAL_PAIRS.section.finding([several], None))
+    assert "prefers the same sentence as most of 3 raters" in " ".join(MINIMAL_PAIRS.section.finding([several], None))
 
 
 def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
@@ -521,7 +523,7 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
     assert (row["value"], row["n"]) == (pytest.approx(expected), 21)
     (few,) = equal.filter(group="p1", measure=CORRELATIONS[False]).rows(named=True)
     assert np.isnan(few["value"]) and "6 pairs, fewer than 10" in few["note"]
-    (told,) = (caution for caution in found.cautions if "measures length, too" in caution)
+    (told,) = (caution for caution in found.cautions if "measure length, too" in caution)
     r = f"{expected:+.2f}".replace("-", "−")
     assert f"p0 (30% of 30 pairs; over the 21 of equal length r = {r} [" in told
     assert "p1 (80% of 30 pairs; those of equal length are too few for a correlation (6 pairs))" in told
@@ -532,7 +534,7 @@ def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
         f"{expected:+.2f}"
     )
     same = result(items("choices", *hands))
-    assert not any("measures length, too" in caution for caution in same.cautions)
+    assert not any("measure length, too" in caution for caution in same.cautions)
     table = next(each for each in MINIMAL_PAIRS.section.tables([same]) if each.name == "human-by-paradigm")
     assert "A=U" not in table.columns
 

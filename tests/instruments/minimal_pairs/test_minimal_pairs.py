@@ -359,7 +359,7 @@ class TestComparison:
         assert not any("scored-differently" in notes for notes in table["notes"])
         overall = SECTION.compared(table)[0]
         lengths = [row.cells[overall.columns.index("lengths")] for row in overall.rows]
-        assert lengths == ["all", "all", "A=U", "A=U"]  # for other paradigms, and as they are
+        assert lengths == ["all", "all", "A=U", "A=U"]  # for paradigms like these, and for these
         assert [row.cells[overall.columns.index("scores differ")] for row in overall.rows] == [12, 12, 12, 12]
         chosen = result(scored(self.ROWS_A), "m", method="pll", normalise="mean,none")
         assert "m (normalise:mean,none, method:pll)" in pc.compare(chosen, other)["first"][0]
@@ -410,13 +410,15 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     assert overall["p"] == pytest.approx(p) and (overall["tests"], overall["test_family"]) == (1, "alone")
     (said,) = [text for text in SECTION.finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
     assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p4", "p5"]
-    assert "; in the other 1 of 5 paradigms (p2) it cannot be told apart from 50%; below 50%, where the " in said
-    assert said.endswith("the unacceptable sentence is preferred, or the two stand in each other's column: p3.")
+    assert ". No clear difference from 50% in 1 of 5 paradigms: p2. Below 50% in p3: the unacceptable " in said
+    assert said.endswith(
+        "Below 50% in p3: the unacceptable sentence is preferred, or the two are in each other's columns."
+    )
     table = next(each for each in SECTION.tables([one]) if each.name == "by-paradigm")
     shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
     assert shown == [P(p) for p in found["p_holm"]]
     undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
-    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms (p and q)." in SECTION.finding(
+    assert "Accuracy of m: no clear difference from 50% in any of 2 paradigms (p and q)." in SECTION.finding(
         [undecided], None
     )
 
@@ -429,11 +431,9 @@ def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
     (last,) = (told for told in SECTION.finding(each, comparison) if told.startswith("Difference of accuracy"))
     assert last.startswith("Difference of accuracy, BERT − b, by paradigms: p0 +100.0 points [")
     assert "p2 +100.0" in last and "p3 " not in last
-    assert last.endswith(
-        "1 more in the table by paradigm; in the other 2 of 6 paradigms (p4 and p5) it cannot be told apart from 0."
-    )
+    assert last.endswith("1 more in the table by paradigm. No clear difference from 0 in 2 of 6 paradigms: p4 and p5.")
     same = SECTION.finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
-    assert "Difference of accuracy, BERT − b: cannot be told apart from 0 in any of 6 paradigms." in same
+    assert "Difference of accuracy, BERT − b: no clear difference from 0 in any of 6 paradigms." in same
 
 
 def test_lines_of_differences_speak_of_the_same_pairs() -> None:
@@ -452,14 +452,14 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
     assert last.startswith(
         "Difference of accuracy, m − b, 40 pairs of equal token length, by paradigms: p +100.0 points ["
     )
-    assert "n = 20 pairs of equal token length; in the other 1 of 2 paradigms (q) it cannot be told apart" in last
+    assert "n = 20 pairs of equal token length. No clear difference from 0 in 1 of 2 paradigms: q" in last
     every = comparison.filter(scope="group", split="all", group="p", normalise="none")
     assert every["value"].to_list() == [0.0]  # over all pairs nothing is told
     (one,) = (text for text in told if text.startswith("Accuracy of m and b"))
     assert one == (
         f"Accuracy of m and b over all 60 pairs of any length, by paradigms: {one.partition('by paradigms: ')[2]}"
     )
-    assert "in the other 1 of 2 paradigms (p) it cannot be told apart from 50%" in one
+    assert "No clear difference from 50% in 1 of 2 paradigms: p" in one
     unlike = [
         [("q", good, bad, 5, 6) if name == "q" else (name, good, bad, a, u) for name, good, bad, a, u in rows]
         for rows in (ours, theirs)
@@ -468,7 +468,7 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
     (last,) = (
         text for text in SECTION.finding(lacking, pc.compare(*lacking)) if text.startswith("Difference of accuracy")
     )
-    assert last.endswith("no pair of q has equal token length.")
+    assert last.endswith("No pair of q has equal token length.")
 
 
 def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:

@@ -252,7 +252,7 @@ GROUPED = [{"good": f"g{n}", "bad": f"b{n}", "group": name} for n, name in enume
             [
                 "3 groups differ only in case.*: 'Agree', 'agree', 'agree '",
                 "2 groups differ only in case.*: 'caf\\xe9', 'cafe\\u0301'",
-                "6 groups have one pair only.*('Agree', 'agree', 'agree ' and 3 more)",
+                "6 groups have only one pair.*('Agree', 'agree', 'agree ' and 3 more)",
             ],
         ),
         ([{"good": "a", "bad": "b", "group": "alone"}], []),

@@ -21,13 +21,13 @@ Program = Callable[..., Answer]
 SECTION = MINIMAL_PAIRS.section
 FINE = ("The cat sleeps.", "The cat sleep.")
 MARKS = "mark of acceptability"
-ENDS = "end in punctuation where the other one"
+ENDS = "end in punctuation, unlike the other one"
 CODES = "read in a wrong encoding"
 FIXED = "no-break space"
-HIDDEN = "a character that nobody sees"
+HIDDEN = "an invisible character"
 STRAYS = "leading, trailing or doubled white space"
-QUOTES = "curly quotation marks where the other"
-SMALL = "begin with a small letter where the other"
+QUOTES = "curly quotation marks, unlike the other"
+SMALL = "begin with a lower-case letter, unlike the other"
 
 
 def table(path: Path, *pairs: tuple[str, ...]) -> Path:
@@ -121,7 +121,7 @@ def test_a_mark_before_one_sentence_is_refused_or_taken_out(good: str, bad: str,
     found = read_pairs(file, marks="strip")
     assert found.items[1].texts == {"good": FINE[0], "bad": FINE[1]} and found.items[0].texts["bad"] == FINE[1]
     assert found.cautions[0] == (
-        f"mine: marks: strip took marks of acceptability from the beginning of sentences: {side} 1 (line 3)"
+        f"mine: marks: strip removed marks of acceptability from the beginning of sentences: {side} 1 (line 3)"
     )
     assert not any(MARKS in caution for caution in found.cautions)
 
@@ -156,7 +156,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
             code, _, err = penchant(*command)
             said = " ".join(err.split())
             assert code == (0 if more else 2), err
-            assert told in said and ("strip took marks" if more else "mine.csv, line 2: only one sentence") in said
+            assert told in said and ("strip removed marks" if more else "mine.csv, line 2: only one sentence") in said
     for place in ("minimal-pairs", "fair-pairs"):
         assert "marks:strip" in (tmp_path / "out" / place / "bundled_modern" / "signature.txt").read_text("utf-8")
     plain = pc.MinimalPairs(data=[FINE], resamples=100).run("bundled:modern")
@@ -172,7 +172,7 @@ def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> N
     file = table(tmp_path / "mine.csv", *pairs, ("It is so.", "It are so", "verb"), ("It is.", "It are.", "verb"))
     (caution,) = read_pairs(file).cautions
     assert "good 4 (mine.csv, line 2, line 3, line 4 and 1 more)" in caution
-    assert caution.endswith("; every pair of 'mark' has it, where it may be the contrast itself")
+    assert caution.endswith("; every pair of 'mark' has it, so that it may be the contrast itself")
     assert len(pc.audit("bundled:modern", str(file))) == 3
 
 
@@ -208,8 +208,8 @@ def test_check_audit_a_study_and_python_say_it(tmp_path: Path, penchant: Program
         code, out, err = penchant(*command)
         said = " ".join(err.split())
         assert code == 0, err
-        assert f"{STRAYS}, kept as it is: bad 1 (mine.csv, line 2)" in said
-        assert f"{SMALL} one of the pair has a capital: bad 1 (mine.csv, line 3)" in said
+        assert f"{STRAYS}, which is kept: bad 1 (mine.csv, line 2)" in said
+        assert f"{SMALL} one of the pair: bad 1 (mine.csv, line 3)" in said
         assert "nothing amiss" not in out
         if command[0] == "check":
             assert "2 cautions about the pairs; see the notes" in " ".join(out.split())

@@ -63,16 +63,19 @@ def test_both_answers_stand_beside_each_other() -> None:
     assert fixed["scope"] == "these groups" and compared["scope"].to_list().count("overall") == 2
     told = SECTION.finding(both, compared)
     assert told[0].startswith(
-        "The acceptable sentence is more probable in this share of pairs, for these paradigms: m1 79.2% ["
+        "Pairs in which the acceptable sentence is more probable, for these paradigms: m1 79.2% ["
     )
-    assert "m2 52.8%" in told[0] and told[0].endswith("m2 cannot be told apart from 50%.")
+    assert "m2 52.8%" in told[0] and told[0].endswith("No clear difference from 50% for m2.")
     assert told[1].startswith("For paradigms like these 4: m1 79.2% [")
     # These first, then others like them; the number is m1 − m2 in both.
-    start = "For these paradigms, m1 prefers the acceptable sentence more often than m2: m1 − m2 +26.4"
-    assert told[2].startswith(start) and told[2].endswith("n = 72 pairs, 24 to 5 where they differ.")
-    assert told[3].startswith("For paradigms like these 4, m1 and m2 cannot be told apart: m1 − m2 +26.4")
+    start = "For these paradigms, m1 prefers the acceptable sentence more often than m2 (m1 − m2 +26.4"
+    assert told[2].startswith(start) and told[2].endswith("n = 72 pairs, 24 to 5 where they differ).")
+    assert told[3].startswith("For paradigms like these 4, m1 and m2 show no clear difference (m1 − m2 +26.4")
     (table,) = (table for table in SECTION.compared(compared) if table.name == "differences")
-    assert [row.cells[table.columns.index("over")] for row in table.rows[:2]] == ["other paradigms", "these paradigms"]
+    assert [row.cells[table.columns.index("over")] for row in table.rows[:2]] == [
+        "paradigms like these",
+        "these paradigms",
+    ]
 
 
 def test_accuracy_with_its_test_stands_in_the_table() -> None:
@@ -92,7 +95,7 @@ def test_people_too() -> None:
     people = rows(first.summary, "human accuracy (majority of raters), these paradigms")
     assert (people["value"], people["n"]) == (1.0, 20) and people["low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson
     against = rows(first.summary, "accuracy against the majority of raters, these paradigms")
-    assert against["value"] == 1.0 and "52 of 72 pairs nobody judged" in against["note"]
+    assert against["value"] == 1.0 and "52 of 72 pairs that nobody judged" in against["note"]
     named = {table.name: table for table in SECTION.tables([first])}
     assert "accuracy, these only" in named["human"].columns and "majority, these only" in named["raters"].columns
     said = SECTION.finding([first], None)
@@ -127,8 +130,8 @@ def test_on_fair_and_original_pairs() -> None:
     both = models(data="fair")
     compared = MINIMAL_PAIRS.compare(*both).with_columns(first=pl.lit("m1"), second=pl.lit("m2"))
     told = FAIR_PAIRS.section.finding(both, compared)
-    assert told[0].startswith("On the fair pairs, for these paradigms, m1 is above m2: m1 − m2 +26.4")
-    assert told[1].startswith("On the fair pairs, for paradigms like these 4, m1 and m2 cannot be told apart")
+    assert told[0].startswith("On the fair pairs, for these paradigms, m1 is more accurate than m2 (m1 − m2 +26.4")
+    assert told[1].startswith("On the fair pairs, for paradigms like these 4, m1 and m2 show no clear difference")
 
 
 def test_a_model_beside_itself_has_no_interval_rather_than_all_of_the_scale() -> None:

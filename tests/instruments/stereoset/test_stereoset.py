@@ -263,7 +263,7 @@ def test_icat_has_its_peak_at_50_and_its_interval_reaches_it() -> None:
         for row in found.summary.filter(part="both", scope="overall", mean="over terms").iter_rows(named=True)
     }
     assert rows["SS"]["low"] < 50 < rows["SS"]["high"]
-    assert rows["ICAT"]["high"] >= rows["LMS"]["high"] and "SS holds 50" in rows["ICAT"]["how"]
+    assert rows["ICAT"]["high"] >= rows["LMS"]["high"] and "SS covers 50" in rows["ICAT"]["how"]
     apart = result(many(lean=0.8, terms=30)).summary.filter(part="both", scope="overall", mean="over terms")
     (icat,) = apart.filter(measure="ICAT").iter_rows(named=True)
     assert icat["low"] < icat["value"] < icat["high"] < apart.filter(measure="LMS")["low"][0]
@@ -275,7 +275,7 @@ def test_ss_that_moves_with_length_is_said() -> None:
     for slope in (0.0, 0.9):
         items = many(terms=30, slope=slope, lean=0.5)
         estimates = list(estimates_of(items, settings))
-        said = [text for text in cautions_of(items, estimates, settings) if "SS moves" in text]
+        said = [text for text in cautions_of(items, estimates, settings) if "SS depends on" in text]
         found = [e for e in estimates if e.measure.startswith("log-odds") and e.by["part"] != "both"]
         assert len(found) == 2 and all(e.low <= slope <= e.high for e in found)
         assert len(said) == (2 if slope else 0)
@@ -363,7 +363,7 @@ def test_tables_say_what_the_summary_holds() -> None:
     drawn = str(figures[0].spec())
     assert f"{value(results[1], 'SS'):.6f}"[:8] in drawn
     told = " ".join(SECTION.finding(results, compare(*results)))
-    assert "SS, intrasentence (stereotype over anti-stereotype): one" in told
+    assert "SS, intrasentence (stereotype preferred to anti-stereotype): one" in told
 
 
 def test_the_finding_says_where_ss_says_little() -> None:
@@ -373,8 +373,8 @@ def test_the_finding_says_where_ss_says_little() -> None:
     random = result(items.with_columns(score_unrelated=pl.Series(noise)), "random", normalise="none,mean")
     sound = result(items.with_columns(score_unrelated=pl.lit(-9.0)), "sound", normalise="none,mean")
     ss, lms, *_ = SECTION.finding([random, sound], None)
-    assert lms.endswith("; SS says little of a model that does not tell sense from nonsense (random).")
-    assert ss.startswith("SS (stereotype over anti-stereotype; score none): ")
+    assert lms.endswith(". SS says little about random, which does not clearly prefer sense to nonsense.")
+    assert ss.startswith("SS (stereotype preferred to anti-stereotype; score none): ")
     assert "nonsense" not in " ".join(SECTION.finding([sound], None))
 
 

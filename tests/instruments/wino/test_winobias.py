@@ -142,8 +142,8 @@ def test_lists_of_occupations_are_held_against_the_pronouns(tmp_path: Path) -> N
     lists = occupation_lists([tmp_path])
     found = read_winobias([tmp_path], lists)
     assert [item.labels["listed"] for item in found.items] == ["", "male"] and len(found.files) == 3
-    assert "not in the lists of occupations: cook (1 pairs)" in found.cautions[0]
-    assert "1 pairs have a pro-stereotypical pronoun of the gender that the lists do not give" in found.cautions[1]
+    assert "occupations not in the lists: cook (1 pairs)" in found.cautions[0]
+    assert "in 1 pair the pro-stereotypical pronoun contradicts the lists of occupations" in found.cautions[1]
     (tmp_path / "female_occupations.txt").write_text("Guard\n", "utf-8")
     with pytest.raises(DataError, match="'guard' is in the other list"):
         read_winobias([tmp_path], occupation_lists([tmp_path]))
@@ -356,7 +356,7 @@ def test_what_cannot_be_estimated_says_why() -> None:
     alone = value(result(planted([("1", "cook", "male", 2.0, 1.0)] * 9)).summary, PREFERS_PRO)
     assert alone["how"] == "Wilson score" and alone["p"] == pytest.approx(2 * 0.5**9 / 2)  # mid-p of 9 of 9
     unbalanced = planted([("1", "cook", "male", 2.0, 1.0)] * 3 + [("1", "nurse", "female", 1.0, 2.0)])
-    assert any("is the pro-stereotypical one in 3 of 4 pairs" in text for text in result(unbalanced).cautions)
+    assert any("is pro-stereotypical in 3 of 4 pairs" in text for text in result(unbalanced).cautions)
 
 
 def test_normalisations_come_from_one_pass() -> None:
@@ -391,7 +391,7 @@ def test_two_models_are_compared_pair_by_pair() -> None:
     assert (itself["value"] == 0).all() and itself["low"].is_nan().all()
     unlike = bias_estimates.compare(one, result(b, "two", method="pll"))
     assert ADJUSTED_DIFFERENCE not in set(unlike["measure"])
-    assert unlike["note"].str.contains("the first is scored by lp, the second by pll").all()
+    assert unlike["note"].str.contains("the first by lp, the second by pll").all()
     with pytest.raises(StudyError, match="different items"):
         bias_estimates.compare(one, result(a.head(5), "two"))
     with pytest.raises(StudyError, match="data"):

@@ -338,7 +338,7 @@ def test_occupations_without_a_share_are_counted() -> None:
     items = planted(GAPS | {"baker": (9.0, 9.0, 9.0, 9.0)}, WOMEN | {"baker": None})
     summary = result(items).summary
     assert value(summary, MEAN)["n"] == 6 and value(summary, PEARSON, share="bls")["n"] == 5
-    assert value(summary, PEARSON, share="bls")["note"].startswith("1 occupations have no such share")
+    assert value(summary, PEARSON, share="bls")["note"].startswith("without 1 occupation that has no such share")
     few = result(planted({name: GAPS[name] for name in ("cook", "nurse")}, WOMEN)).summary
     assert math.isnan(value(few, PEARSON, share="bls")["value"])
     assert "needs 5 occupations" in value(few, PEARSON, share="bls")["note"]
@@ -364,7 +364,7 @@ def test_two_models_are_compared_sentence_by_sentence() -> None:
     exact = value(alike, SLOPE_DIFFERENCE, OCCUPATION, share="bls")
     assert exact["value"] == pytest.approx(0.4) and math.isnan(exact["low"])  # the noise is the same in both
     unlike = gender_estimates.compare(one, result(b, "two", method="pll"))
-    assert set(unlike["measure"]) == {PEARSON_DIFFERENCE} and unlike["note"].str.contains("scored by lp").all()
+    assert set(unlike["measure"]) == {PEARSON_DIFFERENCE} and unlike["note"].str.contains("the first by lp").all()
     with pytest.raises(StudyError, match="statistics"):
         gender_estimates.compare(one, result(b, "two", statistics="s#3"))
     tables = SECTION.compared(found)

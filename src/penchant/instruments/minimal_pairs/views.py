@@ -199,9 +199,9 @@ TABLES = (
 
 
 def _over(line: Line) -> Cell:
-    """Return the groups that a difference is about: these or others."""
+    """Return the groups that a difference is about: exactly these, or others like these."""
     _, noun = sampled(line.row) or (0, TYPES if TYPES in line["measure"] else "paradigms")
-    return f"{'these' if line['scope'] == THESE else 'other'} {noun}"
+    return f"these {noun}" if line["scope"] == THESE else f"{noun} like these"
 
 
 def _of_itself(line: Line) -> bool:

@@ -12,7 +12,7 @@
     return made;
   };
   const keep = () => {
-    try { localStorage.setItem(kept, JSON.stringify(said)); } catch { state("This browser keeps nothing: save often."); }
+    try { localStorage.setItem(kept, JSON.stringify(said)); } catch { state("This browser does not keep your answers: save often."); }
   };
   const state = (text) => { document.getElementById("state").textContent = text; };
   const next = () => { const done = new Set(said.map((one) => one.position)); let n = 1; while (done.has(n)) { n += 1; } return n; };
@@ -30,15 +30,15 @@
   const label = (item, number) => data.kind === "choice" ? [item.parts.join(""), item.other][number]
     : `${data.answers[number]}${data.labels[number] ? ` (${data.labels[number]})` : ""}`;
   const goOn = () => {
-    const button = element("button", { className: "go", type: "button", id: "go", textContent: "Go on", onclick: show });
+    const button = element("button", { className: "go", type: "button", id: "go", textContent: "Continue", onclick: show });
     place.append(element("p", {}, button));
     button.focus();
   };
   const feedback = (item, answer) => {
     const right = answer === item.right;
-    place.replaceChildren(element("h1", { textContent: right ? "As meant" : "Not quite as meant" }),
+    place.replaceChildren(element("h1", { textContent: right ? "As expected" : "Not as expected" }),
       element("p", { textContent: `You answered: ${label(item, answer)}` }));
-    if (!right) { place.append(element("p", { textContent: `Meant is: ${label(item, item.right)}` })); }
+    if (!right) { place.append(element("p", { textContent: `Expected answer: ${label(item, item.right)}` })); }
     if (item.why) { place.append(element("p", { textContent: item.why })); }
     goOn();
   };
@@ -94,7 +94,7 @@
     if (said.length) { place.append(back()); }
     shown = Date.now();
   };
-  const back = () => element("p", {}, element("button", { type: "button", className: "plain", id: "undo", textContent: "Take the last answer back", onclick: undo }));
+  const back = () => element("p", {}, element("button", { type: "button", className: "plain", id: "undo", textContent: "Undo the last answer", onclick: undo }));
   const rows = () => {
     const counted = [...said].sort((a, b) => a.position - b.position).filter((one) => one.answer !== null && data.items[one.position - 1].counts)
       .map((one) => ({ key: data.items[one.position - 1].key, value: data.answers[one.answer] }));
@@ -121,7 +121,7 @@
   };
   const begin = document.getElementById("begin");
   begin.onclick = show;
-  if (said.length) { begin.textContent = `Go on: ${said.length} of ${data.items.length} done`; }
+  if (said.length) { begin.textContent = `Continue: ${said.length} of ${data.items.length} done`; }
   document.addEventListener("keydown", (event) => {
     const active = document.activeElement;
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) { return; }
