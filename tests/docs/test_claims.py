@@ -141,12 +141,12 @@ def test_a_rare_kind_of_sentence() -> None:
     """The row of least skewness 3.2 is of such sentences, and the slow tests simulate it."""
     one, of, *rest = said(
         CLOZE,
-        "if {} in {} sentences moves β from 0 to 1, {} sentences hold the mean in {} % of cases, {} in {} %, {} in {} "
+        "if {} in {} sentences moves β from 0 to 1, {} sentences cover the mean in {} % of cases, {} in {} %, {} in {} "
         "%",
     )
     assert one / of == 0.05
     assert dict(zip(rest[::2], rest[1::2], strict=True)) == {n: round(100 * HELD[3.2][n]) for n in (20, 40, 60)}
-    assert said(CLOZE, "fewer than {} % of such intervals hold the mean") == [100 * HELD_ENOUGH]
+    assert said(CLOZE, "fewer than {} % of such intervals cover the mean") == [100 * HELD_ENOUGH]
 
 
 def test_few_raters() -> None:
