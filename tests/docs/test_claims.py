@@ -58,7 +58,7 @@ def test_where_both_models_are_near_nothing(page: str, demo: dict[tuple[str, str
 
 @pytest.mark.parametrize("page", DEMO)
 def test_the_demo_is_what_its_files_say(page: str) -> None:
-    said(page, 'for "ratings moved" a twelfth of the ratings of each group was')
+    said(page, "If raters were off by half a point: a twelfth of the ratings of each group was moved")
     assert Cloze(data="d").moved_share == 1 / 12
     ten, gaps = said(page, "asks each for the {} most probable words in the {} gaps")
     rows = list(csv.DictReader((bundled("early-modern-60") / "sentences.csv").open(encoding="utf-8")))
@@ -187,6 +187,21 @@ def test_bundled_values() -> None:
 def test_what_is_refused_for_few() -> None:
     assert said(VALUES, "none from fewer than {} statements") == [FEW]
     assert said(VALUES, "none from fewer than {} respondents") == [RESPONDENTS]
+
+
+# docs/validity.md -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["docs/validity.md", "docs/validity.template.md"])
+def test_how_many_intervals_cover(page: str) -> None:
+    rows, enough, least = said(
+        page, "Of the {} rows of intervals below, {} cover the true number in {} of 100 data sets or more."
+    )
+    counts = pl.read_csv(ROOT / "docs" / "validity.csv").filter(
+        pl.col("interval") != "", pl.col("asked") > pl.col("without")
+    )
+    covered = (100 * counts["held"] / (counts["asked"] - counts["without"])).round(1)
+    assert (rows, enough) == (len(counts), (covered >= least).sum())
 
 
 # docs/bfloat16.md -------------------------------------------------------------------------------------------
