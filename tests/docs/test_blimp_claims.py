@@ -154,7 +154,7 @@ def test_the_papers_paradigms() -> None:
 @needs_shared
 def test_sentences_that_are_the_same() -> None:
     seven, passive, principle = said(
-        PAGE, "{} pairs of BLiMP hold the same sentence twice ({} in `passive_1`, {} in `principle_A_case_2`)"
+        PAGE, "{} pairs of BLiMP contain the same sentence twice ({} in `passive_1`, {} in `principle_A_case_2`)"
     )
     same: Counter[str] = Counter()
     for file in (SHARED / "blimp").glob("*.jsonl"):
