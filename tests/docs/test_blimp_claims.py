@@ -173,7 +173,7 @@ def test_page_and_template_say_the_same(page: str) -> None:
 def test_what_the_readme_says_of_it() -> None:
     said(
         "README.md",
-        "SmolLM2 looks far better when the acceptable sentence happens to have fewer tokens, and far worse when it has "
+        "SmolLM2 looks far better when the acceptable sentence has fewer tokens, and far worse when it has "
         "more; the mean turns the bias round",
     )
     gap = gaps()
