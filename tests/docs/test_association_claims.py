@@ -43,7 +43,7 @@ def test_intervals_that_hold_too_little_have_a_caution() -> None:
     """Chance shares of attributes, as the median of 40 samples of each cell."""
     (share,) = said(PAGE, "(Cronbach's α of s, one minus it); above {} % the number carries a caution")
     assert share == pytest.approx(100 * (1 - RELIABLE))
-    (least,) = said(PAGE, "Below, the intervals of all cells held d in {} % or more.")
+    (least,) = said(PAGE, "Below, the intervals of all cells covered d in {} % or more.")
     for (attributes, words, d), held in CELLS.items():
         n, c = map(int, words.split(";"))
         shares = []

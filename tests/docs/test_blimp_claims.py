@@ -154,7 +154,7 @@ def test_the_papers_paradigms() -> None:
 @needs_shared
 def test_sentences_that_are_the_same() -> None:
     seven, passive, principle = said(
-        PAGE, "{} pairs of BLiMP hold the same sentence twice ({} in `passive_1`, {} in `principle_A_case_2`)"
+        PAGE, "{} pairs of BLiMP contain the same sentence twice ({} in `passive_1`, {} in `principle_A_case_2`)"
     )
     same: Counter[str] = Counter()
     for file in (SHARED / "blimp").glob("*.jsonl"):
@@ -173,7 +173,7 @@ def test_page_and_template_say_the_same(page: str) -> None:
 def test_what_the_readme_says_of_it() -> None:
     said(
         "README.md",
-        "SmolLM2 looks far better when the acceptable sentence happens to have fewer tokens, and far worse when it has "
+        "SmolLM2 looks far better when the acceptable sentence has fewer tokens, and far worse when it has "
         "more; the mean turns the bias round",
     )
     gap = gaps()

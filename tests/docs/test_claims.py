@@ -58,7 +58,7 @@ def test_where_both_models_are_near_nothing(page: str, demo: dict[tuple[str, str
 
 @pytest.mark.parametrize("page", DEMO)
 def test_the_demo_is_what_its_files_say(page: str) -> None:
-    said(page, 'for "ratings moved" a twelfth of the ratings of each group was')
+    said(page, "If raters were off by half a point: a twelfth of the ratings of each group was moved")
     assert Cloze(data="d").moved_share == 1 / 12
     ten, gaps = said(page, "asks each for the {} most probable words in the {} gaps")
     rows = list(csv.DictReader((bundled("early-modern-60") / "sentences.csv").open(encoding="utf-8")))
@@ -141,12 +141,12 @@ def test_a_rare_kind_of_sentence() -> None:
     """The row of least skewness 3.2 is of such sentences, and the slow tests simulate it."""
     one, of, *rest = said(
         CLOZE,
-        "if {} in {} sentences moves β from 0 to 1, {} sentences hold the mean in {} % of cases, {} in {} %, {} in {} "
+        "if {} in {} sentences moves β from 0 to 1, {} sentences cover the mean in {} % of cases, {} in {} %, {} in {} "
         "%",
     )
     assert one / of == 0.05
     assert dict(zip(rest[::2], rest[1::2], strict=True)) == {n: round(100 * HELD[3.2][n]) for n in (20, 40, 60)}
-    assert said(CLOZE, "fewer than {} % of such intervals hold the mean") == [100 * HELD_ENOUGH]
+    assert said(CLOZE, "fewer than {} % of such intervals cover the mean") == [100 * HELD_ENOUGH]
 
 
 def test_few_raters() -> None:
@@ -187,6 +187,21 @@ def test_bundled_values() -> None:
 def test_what_is_refused_for_few() -> None:
     assert said(VALUES, "none from fewer than {} statements") == [FEW]
     assert said(VALUES, "none from fewer than {} respondents") == [RESPONDENTS]
+
+
+# docs/validity.md -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["docs/validity.md", "docs/validity.template.md"])
+def test_how_many_intervals_cover(page: str) -> None:
+    rows, enough, least = said(
+        page, "Of the {} rows of intervals below, {} cover the true number in {} of 100 data sets or more."
+    )
+    counts = pl.read_csv(ROOT / "docs" / "validity.csv").filter(
+        pl.col("interval") != "", pl.col("asked") > pl.col("without")
+    )
+    covered = (100 * counts["held"] / (counts["asked"] - counts["without"])).round(1)
+    assert (rows, enough) == (len(counts), (covered >= least).sum())
 
 
 # docs/bfloat16.md -------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_the_interval_of_a_difference_holds_it(n: int, k: int) -> None:
     rows = columns = Sides.of(range(n), range(n))
     held, (percent, sets) = (
         0,
-        said("docs/associations.md", "it held the true difference in {} % or more of {} data sets"),
+        said("docs/associations.md", "it covered the true difference in {} % or more of {} data sets"),
     )
     for seed in range(int(sets)):
         rng = np.random.default_rng([seed, n, k])

@@ -391,8 +391,8 @@ def test_coverage() -> None:
     low, high = said(page, "asserts that each lies between {} and {} %")
     assert all(low <= 100 * share <= high for share in shares.values()), shares
     rows = {
-        row[""]: number(row["share of intervals that hold it"])
-        for row in table_of(page, "share of intervals that hold it")
+        row[""]: number(row["share of intervals that cover it"])
+        for row in table_of(page, "share of intervals that cover it")
     }
     for measure, row in WRITTEN.items():
         assert 100 * shares[measure] == pytest.approx(rows[row], abs=0.25), measure
