@@ -27,7 +27,7 @@ def main() -> None:
     figures = {figure.name: figure for figure in CLOZE.section.figures(results)}
     for name in ("beta", "delta"):
         write_text(figures[name].svg(), HERE / f"demo-{name}.svg")
-    write_bytes(figures["sentences"].png(scale=1), HERE / "demo-sentences.png")  # a megabyte as SVG
+    write_bytes(figures["sentences"].png(), HERE / "demo-sentences.png")  # a megabyte as SVG
     parts = {
         "TABLE": ["```", *map(str, CLOZE.section.tables(results)), "```"],
         "COMPARISON": ["```", *map(str, CLOZE.section.compared(compared)), "```"],

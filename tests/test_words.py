@@ -25,7 +25,7 @@ RIDDLES = (
     r"if other (paradigms|groups) were drawn",
     r"raters sampled",
     r"rated mass",
-    r"renormalise",
+    r"renormalise(?!\")",
     r"per rated probability",
     r"would (be|have been) found",
     r"ratings moved",

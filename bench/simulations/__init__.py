@@ -1,4 +1,4 @@
-"""What `coverage.py` simulates: data of a known truth, and what penchant says of them."""
+"""Simulations of `coverage.py`: data of a known truth, and penchant's estimates of it."""
 
 from bench.simulations import (
     acceptability,

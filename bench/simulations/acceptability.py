@@ -61,7 +61,7 @@ def _folded(rng: np.random.Generator, n: int) -> tuple[Folded, Array]:
 
 @cache
 def _truths(n: int) -> Array:
-    """What as many sentences give on average: Pearson's r (of the mean of Fisher's z), Spearman's ρ, and r minus that
+    """The averages over as many sentences: Pearson's r (of the mean of Fisher's z), Spearman's ρ, and r minus that
     of SLOR."""
     rng = np.random.default_rng(1)
     found = []

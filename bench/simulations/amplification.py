@@ -44,7 +44,7 @@ _TEMPLATES, _GROUP = 6, 12
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """How many words the sentences of A and of B have."""
+    """Return the numbers of words in the sentences of A and of B."""
 
     name: str
     a: int
@@ -66,7 +66,7 @@ class World:
 
     @property
     def name(self) -> str:
-        """What is drawn, for the page."""
+        """Return a description of the draws, for the page."""
         return f"slope {self.slope:g}, scatter {self.scatter:g}, sentences of {self.text.name}"
 
 
@@ -76,7 +76,7 @@ def settings(seed: int) -> Amplification:
 
 
 def counts(rng: np.random.Generator, xi: Array, text: Text) -> Array:
-    """How often the sentences of either group have each word, (words, 2); all of them 20 times or more in all, as rarer
+    """Return the counts of each word in the sentences of either group, (words, 2); all of them 20 times or more in all, as rarer
     ones are left out whichever side they are on."""
     base = np.exp(rng.uniform(np.log(5e-4), np.log(4e-3), len(xi)))
     means = base * np.exp(xi / 2) * text.a, base * np.exp(-xi / 2) * text.b

@@ -133,7 +133,7 @@ def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, se
 
 
 def _combined(pools: Sequence[Sequence[Pool]], seed: int) -> dict[tuple[str, int], Estimate]:
-    """What CEAT says of the sentences of four sets of words."""
+    """Return CEAT's estimates from the sentences of four sets of words."""
     settings = _ceat(seed)
     whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
     names = [tuple(f"{side}{i}" for i in range(len(part))) for side, part in zip("xyab", pools, strict=True)]

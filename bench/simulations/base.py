@@ -46,7 +46,7 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """What tells it from all others."""
+        """Return the key that tells it from all others."""
         return f"{self.section}: {self.data}, {self.size}"
 
 

@@ -86,7 +86,7 @@ _RATED_GAP = tuple(f"difference of {measure}" for measure in _RATED)
 
 
 def rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
-    """Where sentences should lean, and the β of each by each rater: six words on the scale of five, and raters who
+    """Return the expected lean of sentences, and the β of each by each rater: six words on the scale of five, and raters who
     differ by noise of .35 and a leaning of their own."""
     rho = rng.choice([-1.0, 1.0], sentences)
     p = rng.dirichlet(np.full(6, 0.6), sentences) * rng.uniform(0.4, 0.9, (sentences, 1))

@@ -73,7 +73,7 @@ def _marked(share: float, low: float, high: float) -> str:
 
 
 def outside(row: Mapping[str, Any]) -> list[str]:
-    """What of a row lies outside the limits: `interval`, `test`."""
+    """Return the parts of a row that lie outside the limits: `interval`, `test`."""
     made = row["asked"] - row["without"]
     held, rejected = _share(row["held"], made), _share(row["rejected"], row["tested"])
     return [
