@@ -76,8 +76,10 @@ def settings(seed: int) -> Amplification:
 
 
 def counts(rng: np.random.Generator, xi: Array, text: Text) -> Array:
-    """Return the counts of each word in the sentences of either group, (words, 2); all of them 20 times or more in all, as rarer
-    ones are left out whichever side they are on."""
+    """Return the counts of each word in the sentences of either group, (words, 2).
+
+    Every word occurs 20 times or more in all, as rarer ones are left out whichever side they are on.
+    """
     base = np.exp(rng.uniform(np.log(5e-4), np.log(4e-3), len(xi)))
     means = base * np.exp(xi / 2) * text.a, base * np.exp(-xi / 2) * text.b
     drawn = np.column_stack([rng.poisson(mean) for mean in means]).astype(np.float64)

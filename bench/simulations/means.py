@@ -86,8 +86,10 @@ _RATED_GAP = tuple(f"difference of {measure}" for measure in _RATED)
 
 
 def rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
-    """Return the expected lean of sentences, and the β of each by each rater: six words on the scale of five, and raters who
-    differ by noise of .35 and a leaning of their own."""
+    """Return the expected lean of sentences, and the β of each by each rater.
+
+    There are six words on the scale of five, and raters differ by noise of .35 and a leaning of their own.
+    """
     rho = rng.choice([-1.0, 1.0], sentences)
     p = rng.dirichlet(np.full(6, 0.6), sentences) * rng.uniform(0.4, 0.9, (sentences, 1))
     worth = np.clip(rng.normal(0.25 * rho[:, None], 0.55, (sentences, 6)), -1, 1)
