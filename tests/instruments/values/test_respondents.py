@@ -227,8 +227,8 @@ def test_answers_between_the_points_of_a_scale_are_told_where_all_others_are_who
     frame = answers(100, 3).astype(object)
     frame.loc[3, "q1"] = 2.5
     assert cautions(tmp_path, frame) == [
-        "some answers lie between the points of the scale, where all others are whole: 2.5 in q1 (line 5). They are used "
-        "unchanged: check whether they are slips"
+        "some answers lie between the points of the scale, where all others are whole: 2.5 in q1 (line 5). They are "
+        "used unchanged: check whether they are slips"
     ]
     sliders = answers(100, 12).astype(float) + np.random.default_rng(0).uniform(-0.4, 0.4, (100, 12)).round(1)
     assert cautions(tmp_path, sliders.clip(1, 5)) == []
