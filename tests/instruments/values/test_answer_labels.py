@@ -131,8 +131,8 @@ def test_a_direction_that_no_label_says_is_a_caution(tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("q1,q2\n1,5\n", "utf-8")
     (caution,) = read_survey(tmp_path / "n.csv", ["q1", "q2"]).cautions
     assert caution == (
-        "no label says which end of the scale means agreeing (q1, q2): 5 is taken for strongly agreeing and 1 for "
-        "strongly disagreeing; where it is the other way round, say scale: [5, 1]"
+        "no label says which end of the scale means agreeing (q1, q2): 5 is read as strongly agreeing and 1 as "
+        "strongly disagreeing. If it is the other way round: scale: [5, 1]"
     )
     assert survey(tmp_path, "scale: [5, 1]\nmissing: [Don't know]\n").cautions == ()
 
@@ -141,7 +141,7 @@ def test_levels_that_their_labels_contradict_are_a_caution(tmp_path: Path) -> No
     described = "scale: [5, 1]\nmissing: [8]\n"
     exchanged = survey(tmp_path, described + "groups: {column: sex, levels: {feminine: 1, masculine: Female}}\n")
     first, second = exchanged.cautions
-    assert first.startswith("the group 'feminine' has the level 1 of sex, which is 'Male': look whether")
+    assert first.startswith("the group 'feminine' has the level 1 of sex, which is 'Male': check whether")
     assert second.startswith("the group 'masculine' has the level 2 of sex, which is 'Female'")
     right = survey(tmp_path, described + "groups: {column: sex, levels: {feminine: 2, masculine: 1}}\n")
     assert right.cautions == ()
@@ -192,4 +192,4 @@ def test_levels_in_words_that_contradict_their_group_are_a_caution(tmp_path: Pat
     (tmp_path / "s.csv").write_text("q1,sex\n1,Male\n5,x\n", "utf-8")
     (tmp_path / "s.yaml").write_text("file: s.csv\ngroups: {column: sex, levels: {women: Male, others: x}}\n", "utf-8")
     *_, caution = read_survey(tmp_path / "s.yaml", ["q1"]).cautions
-    assert caution == "the group 'women' has the level 'Male' of sex: look whether levels are exchanged"
+    assert caution == "the group 'women' has the level 'Male' of sex: check whether levels are exchanged"

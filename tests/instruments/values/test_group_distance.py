@@ -88,19 +88,19 @@ def test_clear_differences_of_five_statements_are_told_among_24(tmp_path: Path) 
 def test_what_is_nearest_over_all_statements_is_told_first_in_words(tmp_path: Path) -> None:
     found = result(near_to_1(), survey(tmp_path, {**REGIONS, "Isle": 1.55}))
     texts = SECTION.finding([found], None)
-    at = next(i for i, text in enumerate(texts) if text.startswith("To which group of people m is nearer"))
+    at = next(i for i, text in enumerate(texts) if text.startswith("Distance of m from groups of people"))
     assert at < next(i for i, text in enumerate(texts) if text.startswith("Mean rating"))
-    assert "by how much less its distance is (n = 20 statements; p adjusted over 12 tests): " in texts[at]
+    assert "(n = 20 statements; p adjusted over 12 tests). " in texts[at]
     rows = {(r["group"], r["item"]): r for r in found.summary.filter(measure=NEARER, dimension="all").to_dicts()}
     row = rows["f", "North − Inland"]
-    told = f"as f, nearer to North than to Inland, by {-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}], p = "
+    told = f"As f: nearer to North than to Inland, by {-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}], p = "
     assert told in texts[at] and "6 more pairs in the table" in texts[at]
     low = result(-near_to_1(), survey(tmp_path, REGIONS))
-    (text,) = (t for t in SECTION.finding([low], None) if t.startswith("To which group"))
-    assert "as f, nearer to Inland than to North, by " in text and "more pairs" not in text
+    (text,) = (t for t in SECTION.finding([low], None) if t.startswith("Distance of m"))
+    assert "As f: nearer to Inland than to North, by " in text and "more pairs" not in text
     alike = result(near_to_1(), survey(tmp_path, {"North": 1.5, "Isle": 1.5}))
-    (text,) = (t for t in SECTION.finding([alike], None) if t.startswith("To which group"))
-    assert "as m, North and Isle cannot be told apart (North − Isle: " in text
+    (text,) = (t for t in SECTION.finding([alike], None) if t.startswith("Distance of m"))
+    assert "As m: no clear difference between North and Isle (North − Isle: " in text
 
 
 def test_the_table_gives_no_size_that_few_statements_cannot_tell(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_the_table_gives_no_size_that_few_statements_cannot_tell(tmp_path: Path)
     sizes = {}
     for row in table.rows:
         cells = dict(zip(table.columns, row.cells, strict=True))
-        size = cells["would be found"]
+        size = cells["smallest detectable difference"]
         if cells["value"] == "all":
             sizes[cells["people"]] = size
         assert isinstance(cells["statements"], int)

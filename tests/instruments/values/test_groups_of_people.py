@@ -225,7 +225,7 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
     texts = SECTION.finding([result(high, asked(gap=2.0), resamples=500)], None)
-    told = "To which group of people m is nearer, by how much less its distance is (n = 7 statements): nearer to women"
+    told = "Distance of m from groups of people (n = 7 statements). Nearer to women"
     (text,) = (t for t in texts if t.startswith(told))
     by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
     assert text == f"{told} than to men, by {by}, p = {P(row['p'])}."
@@ -448,10 +448,10 @@ def test_notes_on_distances_from_few_people() -> None:
     weights = np.array(survey.weights)[3000:]
     worth = weights.sum() ** 2 / (weights**2).sum()
     notes = {row["item"]: row["note"] for row in own.summary.filter(measure=DISTANCE).iter_rows(named=True)}
-    assert f"from 12 respondents (effective {worth:.0f}) the noise of the group's means adds up to" in notes["men"]
+    assert f"with 12 respondents (effective {worth:.0f}), noise in the group's means adds up to" in notes["men"]
     assert notes["women"] == ""
     (note,) = own.summary.filter(measure=NEARER)["note"]
-    assert "more for men from 12 respondents" in note and "than for women from 3,000 respondents" in note
+    assert "more for men, from 12 respondents" in note and "than for women, from 3,000 respondents" in note
     table = next(table for table in SECTION.tables([own]) if table.name == "nearer")
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)
@@ -548,8 +548,8 @@ def test_weights_that_all_lost_their_decimal_marks_are_told(write: Write) -> Non
         told.append([c for c in read_survey(write(rows, weights="wgt"), ["b1", "b2"]).cautions if "decimal" in c])
     assert told == [
         [
-            "all 20 weights in wgt are whole numbers, 99.5 at the median: people whom each respondent stands for, or "
-            "were decimal marks lost?"
+            "all 20 weights in wgt are whole numbers, with a median of 99.5: do they count the people each "
+            "respondent represents, or were decimal marks lost?"
         ],
         [],
     ]

@@ -35,8 +35,8 @@ def test_respondents_who_stand_twice_are_counted_and_kept(tmp_path: Path) -> Non
     assert cautions(tmp_path, frame) == []
     twice = pd.concat([frame, frame.iloc[[3, 3, 40]]])
     assert cautions(tmp_path, twice) == [
-        "3 of 103 respondents are the same as an earlier one in every column (lines 5 and 102, 42 and 104): look "
-        "whether somebody counts twice; none was left out for that"
+        "3 of 103 respondents are identical to an earlier one in every column (lines 5 and 102, 42 and 104). None was "
+        "left out: check whether somebody counts twice"
     ]
     assert read_survey(tmp_path / "s.yaml", ["q0"]).kept == 103
     # A number of their own tells them apart; and a hundred answers to two questions are alike by chance.
@@ -177,11 +177,11 @@ def test_respondents_of_none_of_the_groups_of_people_are_counted(tmp_path: Path,
     told, page = of_people(tmp_path, frame, penchant, people="{column: region, levels: {North: North, Coast: Coast}}")
     text = " ".join(told.split())
     assert (
-        "11 of 60 respondents belong to none of the groups of people, and the model is not held against them there: "
+        "11 of 60 respondents belong to none of the groups of people and are not used there: "
         "8 have region 4, 1 has region Nroth, 2 have region (empty)"
     ) in text
     methods = " ".join(page.read_text("utf-8").split())
-    assert "of none of the groups of people: 8 have region 4, 1 has region Nroth" in methods
+    assert "in none of the groups of people: 8 have region 4, 1 has region Nroth" in methods
     survey = read_survey(tmp_path / "s.yaml", ["q0"])
     assert survey.unplaced.startswith("8 have region 4") and sum(not name for name in survey.people or ()) == 11
     frame["region"] = ["North"] * 30 + ["Coast"] * 30
@@ -195,11 +195,11 @@ def test_a_number_that_stands_twice_is_told(tmp_path: Path, name: str) -> None:
     assert cautions(tmp_path, frame) == []
     frame.loc[[60, 99], name] = [1003, 1040]
     assert cautions(tmp_path, frame) == [
-        f"2 respondents stand more than once by {name}: 1003 (lines 5 and 62), 1040 (lines 42 and 101): look whether "
-        "somebody counts twice; none was left out for that"
+        f"2 respondents appear more than once by {name}: 1003 (lines 5 and 62), 1040 (lines 42 and 101). None was "
+        "left out: check whether somebody counts twice"
     ]
     same = pd.concat([frame.drop(index=[60, 99]), frame.iloc[[7]]])  # the same in every column: told once
-    assert len(found := cautions(tmp_path, same)) == 1 and "the same as an earlier one in every column" in found[0]
+    assert len(found := cautions(tmp_path, same)) == 1 and "identical to an earlier one in every column" in found[0]
 
 
 def test_other_columns_whose_values_stand_twice_are_no_numbers_of_respondents(tmp_path: Path) -> None:
@@ -220,15 +220,15 @@ def test_other_columns_whose_values_stand_twice_are_no_numbers_of_respondents(tm
     assert cautions(tmp_path, two, people) == []
     two.loc[399, "idno"] = 380
     (caution,) = cautions(tmp_path, two, people)
-    assert caution.startswith("1 respondent stands more than once by idno: 380 (lines 392 and 401)")
+    assert caution.startswith("1 respondent appears more than once by idno: 380 (lines 392 and 401)")
 
 
 def test_answers_between_the_points_of_a_scale_are_told_where_all_others_are_whole(tmp_path: Path) -> None:
     frame = answers(100, 3).astype(object)
     frame.loc[3, "q1"] = 2.5
     assert cautions(tmp_path, frame) == [
-        "answers lie between the points of the scale, where all others are whole: 2.5 in q1 (line 5); they count as "
-        "they are: look whether they are slips"
+        "some answers lie between the points of the scale, where all others are whole: 2.5 in q1 (line 5). They are "
+        "used unchanged: check whether they are slips"
     ]
     sliders = answers(100, 12).astype(float) + np.random.default_rng(0).uniform(-0.4, 0.4, (100, 12)).round(1)
     assert cautions(tmp_path, sliders.clip(1, 5)) == []

@@ -380,7 +380,7 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     for group, answers in people.items():
         row = own.pop(("all", group, "all", "", "respondents"))
         assert (row["value"], row["n"]) == (len(answers), sum(map(len, people.values())))
-        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept; taken for agreeing: 5"
+        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept; read as agreeing: 5"
     assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)
     for key, number in expected.items():
         assert own[key]["value"] == pytest.approx(number, abs=1e-6, nan_ok=True), key
@@ -590,21 +590,21 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
     "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (main f p"),
     "unequal": (made().with_columns(n_tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
-    "opposite": (made(mirrored=1), None, {}, "negated statements are not rated as the mirror image"),
+    "opposite": (made(mirrored=1), None, {}, "negated statements do not get mirrored ratings"),
     "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lies at the end of the scale"),
-    "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings cannot be computed"),
-    "one way": (ONE_WAY, None, {}, "(acquiescence) cannot be"),
+    "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings could not be computed"),
+    "one way": (ONE_WAY, None, {}, "agreeing with everything (acquiescence)"),
     "one way, few": (ONE_WAY.filter(FEW | ~STATEMENT), None, {}, "not checked whether negated statements"),
     "one way, reversed": (
         ONE_WAY.with_columns(reversed=pl.col("id") == "s0"),
         None,
         {},
-        "no statement has a negation, so that answers to the topic",
+        "no statement has a negation, so the model may respond to the topic",
     ),
     "one way, negated": (made().with_columns(reversed=pl.lit(False)), None, {}, ""),
     "synthetic": (made(), asked(synthetic=True), {}, "'people' is SYNTHETIC"),
-    "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
+    "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey and not compared with it: s7, s8, s9"),
     "lost": (made(), asked(read=303), {}, "3 of 303 respondents are left out"),
     "nothing": (made(n=30), asked(), {}, ""),
     "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
@@ -624,7 +624,7 @@ def test_a_caution_has_its_cause(case: str) -> None:
 def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     crooked = made().with_columns(agree=0.5 * pl.col("disagree") + AGREE - 6)
     (caution, *_) = made_result(crooked).cautions
-    assert caution.startswith("a line with slope and intercept contradicts the calibration `origin` (main f, main m)")
+    assert caution.startswith("the calibration `origin` does not fit (main f, main m)")
     notes = made_result(crooked).summary.filter(measure="calibration slope a")["note"]
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
 
@@ -634,20 +634,20 @@ def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
     hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
     assert hows == ["t interval over 300 respondents; all respondents; weights are not used"]
     (note,) = surveyed.summary.filter(measure="respondents")["note"].unique().to_list()
-    assert note.endswith("; taken for agreeing: 1 (Agree strongly)")
+    assert note.endswith("; read as agreeing: 1 (Agree strongly)")
     paragraphs = [*SECTION.methods([surveyed]), *methods([surveyed], None, {})]
     assert sum(text.count("1 (Agree strongly)") for text in paragraphs) == 1
-    (told,) = (text for text in paragraphs if "Held against each group" in text)
-    assert told.endswith(" Taken for agreeing: 1 (Agree strongly).")
+    (told,) = (text for text in paragraphs if "Compared with each group" in text)
+    assert told.endswith(" Read as agreeing: 1 (Agree strongly).")
 
 
 def test_a_label_that_reads_like_another_note_is_no_note() -> None:
-    level = "9 (no answer; taken for agreeing: 1; 3 with a missing answer left out)"
+    level = "9 (no answer; read as agreeing: 1; without 3 of 9 respondents (33%), who lack an answer)"
     left_out = (Note("values.of-level", have=2, column="sex", level=level),)
     surveyed = made_result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
     paragraphs = SECTION.methods([surveyed])
-    (told,) = (text for text in paragraphs if "Held against each group" in text)
-    assert f"kept: 2 have sex {level}. Held" in told and told.endswith(" Taken for agreeing: 5.")
+    (told,) = (text for text in paragraphs if "Compared with each group" in text)
+    assert f"kept: 2 have sex {level}. Compared" in told and told.endswith(" Read as agreeing: 5.")
     assert not any("are left out of the means over a value" in text for text in paragraphs)
 
 
@@ -690,7 +690,7 @@ def test_the_side_of_a_spread_is_marked_where_it_is_told_apart_from_chance() -> 
     marked = [(cells[5].star, cells[6].value) for cells in (row.cells for row in table.rows) if cells[0] != "all"]  # type: ignore[union-attr]
     assert any(star for star, _ in marked)
     assert all(star == (" ↑" if p <= 0.05 else "") for star, p in marked)
-    assert "only ↓ says that the statements are rated as of one value" in table.note
+    assert "Only ↓ shows that the statements are rated as one value" in table.note
     robust = next(t for t in SECTION.tables([made_result(items)]) if t.name == "robustness")
     rows = {row.cells[0]: row.cells for row in robust.rows}
     at = [robust.columns.index(name) for name in ("wanted", "p is of")]
@@ -877,7 +877,7 @@ def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
     people = asked(IDS[:4]).of("f").to_numpy().copy()
     people[:, 1] = 6 - people[:, 1]  # s1 is turned round
     assert row["value"] == pytest.approx(rated_four - people.mean()) and row["n"] == 4
-    assert row["note"] == "over the 4 of 6 statements that the survey has"
+    assert row["note"] == "over the 4 of 6 statements that are in the survey"
     assert row["low"] < row["value"] < row["high"] and not math.isnan(row["p_holm"])
     (beside,) = summary.filter(measure="survey mean", group="f", dimension="v")["note"].to_list()
     assert beside == row["note"]

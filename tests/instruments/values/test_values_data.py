@@ -294,7 +294,7 @@ def test_all_that_is_wrong_is_told_at_once(write: Write) -> None:
 def test_columns_in_another_case_are_told(write: Write) -> None:
     found = survey(write, "b1,B2\n1,1\n", {})
     assert found.absent == ("b2",)
-    assert found.cautions[0].endswith("if it is, say columns: {b2: B2}")
+    assert found.cautions[0].endswith("If it should be: columns: {b2: B2}")
 
 
 def test_answers_between_two_codes_can_be_missing(write: Write) -> None:
