@@ -290,7 +290,7 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     code, out, err = penchant("run", "h.yaml", "-o", "out", "--full")
     assert code == 0, err
     said = " ".join((out + err).split())
-    assert "own: 4 of 24 pairs have judgements; the others are left out" in said
-    assert "8 of 8 rows are of pairs that have another name there, found by their two sentences" in said
+    assert "own: 4 of 24 pairs have judgements; comparisons with people leave out the others" in said
+    assert "8 of 8 rows are of pairs with another id there; they were matched by their two sentences" in said
     items = pl.read_parquet(tmp_path / "out" / "minimal-pairs" / "bundled_modern" / "items.parquet")
     assert items.filter(pl.col("human_n") > 0)["id"].to_list() == ["5", "6", "7", "20"]

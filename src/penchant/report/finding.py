@@ -131,7 +131,7 @@ def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, mos
     open_ = [name for name, row in known if not told(row, how.null) and not _untested(row)]
     names = f" for {listed(open_) if len(open_) <= most else f'{len(open_)} of them'}"
     if len(open_) == len(known):
-        names = " for any of them" if len(known) > 1 else ""
+        names = ["", " for either", " for any of them"][min(len(known), 3) - 1]
     last = [f"No clear difference from {apart}{names}"] if open_ else []
     return ". ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
 

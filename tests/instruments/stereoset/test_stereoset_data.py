@@ -198,7 +198,7 @@ def test_the_published_portuguese_set() -> None:
     )
     assert Counter(c.worded for c in read.clusters if c.part == "intra")["as the context"] == exact == 685
     assert any(
-        "in 1,421 of 2,106 intrasentence clusters a sentence is not the context" in text for text in read.cautions
+        "in 1,421 of 2,106 intrasentence clusters a sentence differs from the context" in text for text in read.cautions
     )
 
 

@@ -905,7 +905,7 @@ def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
     for cells in wide:
         assert isinstance(people := cells[7], Number) and isinstance(gap := cells[8], Number)
         assert gap.low <= 1 - people.value and gap.high >= 5 - people.value
-        assert "where the end of the scale lies from the interval of the survey's mean" in gap.note
+        assert "where the mean rating would leave the scale" in gap.note
         assert cells[-1] == "none possible"
 
 
