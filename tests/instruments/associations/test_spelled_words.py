@@ -83,13 +83,13 @@ def test_static_vectors(tmp_path: Path, script: str, here: str, there: str) -> N
     assert result.summary["value"][0] == pytest.approx(right, abs=1e-6)
     assert result.items["word"].to_list() == [word for part in given.values() for word in part]
     moved = [w for a, b in zip(given.values(), held.values(), strict=True) for w, v in zip(a, b, strict=True) if w != v]
-    told = [caution for caution in result.cautions if "another spelling" in caution]
+    told = [caution for caution in result.cautions if "equivalent spelling" in caution]
     assert len(told) == bool(moved)
     assert all(caution.startswith(f"{len(moved)} of 8 stimuli") for caution in told)
     assert all(word in caution for caution in told for word in moved)
     bias = VectorBias(given, measures=("mac",), resamples=100).run(path)
     assert not bias.items["vector"].null_count()
-    assert [caution for caution in bias.cautions if "another spelling" in caution] == told
+    assert [caution for caution in bias.cautions if "equivalent spelling" in caution] == told
 
 
 def test_the_spelling_that_is_written_goes_before_the_others(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_models_read_the_spelling_that_they_know(tmp_path: Path, script: str) ->
             numbers.append([result.summary["value"].to_list() for result in results])
             moved = [w for part in lists(script, FORMS[here]).values() for w in part if w not in words]
             for result in results:
-                told = [caution for caution in result.cautions if "another spelling" in caution]
+                told = [caution for caution in result.cautions if "equivalent spelling" in caution]
                 assert len(told) == bool(moved) and all(c.startswith(f"{len(moved)} of 8") for c in told)
             texts = results[0].items["text"].to_list()
             assert texts == [FORMS[here](FRAME).replace("{word}", word) for word in results[0].items["word"]]

@@ -127,7 +127,7 @@ def result(table: pl.DataFrame, model: str = "m", moved_share: float = 0.5, **mo
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
     probe = pc.Cloze(data="d", method="fill", k=3, moved_share=moved_share, draws=200, resamples=500)
     chosen = {name: value for name, value in more.items() if name in ("unrated", "draws", "level", "seed", "resamples")}
-    chosen["rated-only"] = more.get("rated_only") == "yes"
+    chosen["rated_only"] = more.get("rated_only") == "yes"
     return probe.model_copy(update=chosen).result(pc.Measured(table), signature)
 
 
@@ -607,7 +607,7 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
             assert row["low"] >= (-1 if column == "beta" else 0) and row["high"] <= 1
             method = read_method(row["method"])
             assert method is not None and method.code.startswith("t")
-            assert ("rough" in row["note"]) == (len(part) < 10)
+            assert ("approximate" in row["note"]) == (len(part) < 10)
         for column in ("beta", "delta"):
             name = f"mean {'β' if column == 'beta' else 'δ'}"
             row = value(found.summary, group=group, measure=f"{name}, if raters were off by half a point")
