@@ -73,7 +73,7 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "give the column of texts with --column")
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
     refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a proportion")
-    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "not the address of a page")
+    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "is not the URL of a page")
     refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: already exists")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(
@@ -264,7 +264,7 @@ def test_tables_with_columns_of_other_names(penchant: Program, tmp_path: Path) -
     assert asked[0][6] == {"dataset": "own", "pair": "7", "good": "The cat sings.", "bad": "The cat sing."}
     refused(penchant("rate", "s.yaml", *OWN, "-o", "r.sqlite", *to), "s.yaml: the study already names the columns")
     refused(penchant("rate", "two.yaml", "-o", "r.sqlite", *to), "two.yaml: the study has 2 probes of minimal pairs")
-    refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "are for pairs")
+    refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "apply only to pairs")
     own = ("rate", "own.csv", "--column", "ok", "--per-group", 1, "-o", "r.sqlite", *to)
     refused(penchant(*own), "apply only to pairs — omit --column")
 

@@ -137,7 +137,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
     assert (tmp_path / "a.csv").read_text() == "a\n"
     with sqlite3.connect(tmp_path / "other.sqlite") as other_database:
         other_database.execute("CREATE TABLE x (y)")
-    with pytest.raises(OutputError, match="not of judgements"):
+    with pytest.raises(OutputError, match="is not a database of judgements"):
         Store.open(tmp_path / "other.sqlite", scale_task())
     with pytest.raises(DataError, match="none of judgements"):
         read_rows(tmp_path / "other.sqlite")

@@ -222,8 +222,11 @@ def study_file(path: str | Path) -> Path:
         return files[0]
     found = f"contains {len(files)} study files" if files else "contains no study file"
     names = ", ".join(file.name for file in files)
-    hint = f"give one: {names}" if files else "create one with penchant init minimal-pairs DIR"
-    raise StudyError(found, where=str(path), hint=hint)
+    raise StudyError(
+        found,
+        where=str(path),
+        hint=f"give one: {names}" if files else "create one with penchant init minimal-pairs DIR",
+    )
 
 
 _STUDY_KEY = re.compile(r"^[\"']?probes[\"']?\s*:", re.MULTILINE)
