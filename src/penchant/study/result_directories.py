@@ -316,7 +316,7 @@ def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
     for key in ("level", "resamples", "seed", "equivalence", "limit"):
         if not trusted and result.signature.get(key, written(settings, key)) != written(settings, key):
             message = f"has the {key} {written(settings, key)}, but the signature has {result.signature[key]}"
-            raise StudyError(message, where=str(folder / SETTINGS), hint="run the study again")
+            raise StudyError(message, where=str(folder / SETTINGS), hint="measure again")
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:
