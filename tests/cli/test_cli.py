@@ -500,7 +500,7 @@ class TestBadInput:
     def test_output_that_cannot_be_written(self, penchant: Program, study: Path) -> None:
         refused(penchant("run", study, "-o", "/proc/penchant"), "/proc/penchant", "cannot be written")
         (study.parent / "file").write_text("")
-        refused(penchant("run", study, "-o", "file"), "file", "name another directory")
+        refused(penchant("run", study, "-o", "file"), "file", "give another directory")
         refused(penchant("run", study, "-o", study.parent), "not an empty directory")
 
     @pytest.mark.whole

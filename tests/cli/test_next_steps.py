@@ -108,7 +108,7 @@ def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_pa
     (tmp_path / "p.tsv").write_text("\n".join(lines), "utf-8")
     asked = ("check", "-m", zoo("bert"), "p.tsv", "--format", "jsonl")
     code, out, err = penchant(*asked)
-    assert code == 2 and "not fit to be measured: unknown tokens" in err
+    assert code == 2 and "cannot be measured: unknown tokens" in err
     out, _ = succeeded(penchant(*asked, "--on-unknown", "skip"))
     found = {row["check"]: row for row in map(json.loads, out.splitlines())}
     assert found["unknown tokens"]["verdict"] == "pass"
@@ -224,7 +224,7 @@ def test_a_table_is_not_read_as_lines(name: str, tmp_path: Path) -> None:
     file = tmp_path / name
     mark = "," if name.endswith("csv") else "\t"
     file.write_text(f"id{mark}text\n1{mark}The cat sleeps.\n", "utf-8")
-    with pytest.raises(DataError, match=r"looks like a table with the columns 'id', 'text' — name the column of its s"):
+    with pytest.raises(DataError, match=r"looks like a table with the columns 'id', 'text' — give the column of its s"):
         refuse_binary(str(file))
     (tmp_path / "lines.txt").write_text("GP1;NP/Z;While\n", "utf-8")
     refuse_binary(str(tmp_path / "lines.txt"))

@@ -124,7 +124,7 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
     ("given", "told"),
     [
         (["a.csv", "--on", "ray", "-o", "o"], "a.csv: is not text, JSON lines or Parquet"),
-        (["a.txt", "--on", "ray"], "name a directory for the tables with -o"),
+        (["a.txt", "--on", "ray"], "give a directory for the tables with -o"),
         (["--on", "ray", "-o", "o"], "--on needs input files"),
         (["-", "--on", "ray", "-o", "o"], "--on needs input files"),
         ([".", "--on", "ray", "-o", "o"], "o: is inside an input directory"),

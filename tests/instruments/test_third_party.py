@@ -240,7 +240,7 @@ def test_a_result_of_a_package_that_is_gone_is_one_line(
         assert penchant("init", "variants")[0] == 0
         assert penchant("run", "variants.yaml", "-m", "bundled:modern", "-o", "out")[0] == 0
     registry.forget()
-    refused(penchant("report", "out"), "is of a probe that is not installed: unknown probe 'variants'")
+    refused(penchant("report", "out"), "the probe of this result is not installed: unknown probe 'variants'")
 
 
 def test_ours_are_declared_like_any_other() -> None:

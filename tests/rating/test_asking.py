@@ -57,7 +57,7 @@ def test_what_is_no_scale(text: str) -> None:
 def test_shares() -> None:
     assert [share(text) for text in ("5%", "0.05", "0", "100 %", "1")] == [0.05, 0.05, 0, 1, 1]
     for text in ("five", "-1", "101%", "5%x", "", "nan", "inf%", "9" * 5000):
-        with pytest.raises(MethodError, match="is not a share"):
+        with pytest.raises(MethodError, match="is not a proportion"):
             share(text)
 
 
@@ -66,14 +66,14 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
     (tmp_path / "practice.csv").write_text("text,right\nA.,9\n")
     to = ("-o", "r.sqlite", "--html", "pages", "--raters", "a")
-    refused(penchant("rate", "nothing", *to), "nothing: is not something that people can rate")
+    refused(penchant("rate", "nothing", *to), "nothing: contains no items that people can rate")
     refused(penchant("rate", "t.csv", *to), "the columns are 'id', 'text'")
     refused(penchant("rate", "t.csv", *to, "--column", "texts"), "there is no column 'texts'", "did you mean text")
     refused(penchant("rate", "t.csv", *to, "--column", "text"), "t.csv, line 3, field 'text': the text is blank")
-    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "name the column of texts with --column")
+    refused(penchant("rate", "p.csv", *to, "--scale", "1-5"), "give the column of texts with --column")
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
-    refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a share")
-    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "not the address of a page")
+    refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is not a proportion")
+    refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "is not the URL of a page")
     refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: already exists")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(
@@ -264,9 +264,9 @@ def test_tables_with_columns_of_other_names(penchant: Program, tmp_path: Path) -
     assert asked[0][6] == {"dataset": "own", "pair": "7", "good": "The cat sings.", "bad": "The cat sing."}
     refused(penchant("rate", "s.yaml", *OWN, "-o", "r.sqlite", *to), "s.yaml: the study already names the columns")
     refused(penchant("rate", "two.yaml", "-o", "r.sqlite", *to), "two.yaml: the study has 2 probes of minimal pairs")
-    refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "are for pairs")
+    refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "apply only to pairs")
     own = ("rate", "own.csv", "--column", "ok", "--per-group", 1, "-o", "r.sqlite", *to)
-    refused(penchant(*own), "are for pairs only — leave out --column")
+    refused(penchant(*own), "apply only to pairs — omit --column")
 
 
 def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_path: Path) -> None:
@@ -293,4 +293,4 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     assert "own: 4 of 24 pairs have judgements; comparisons with people leave out the others" in said
     assert "8 of 8 rows are of pairs with another id there; they were matched by their two sentences" in said
     items = pl.read_parquet(tmp_path / "out" / "minimal-pairs" / "bundled_modern" / "items.parquet")
-    assert items.filter(pl.col("human_n") > 0)["id"].to_list() == ["5", "6", "7", "20"]
+    assert items.filter(pl.col("human_n") > 0)["id"].to_list() == [5, 6, 7, 20]

@@ -990,7 +990,7 @@ def test_the_program_writes_beside_the_results_and_prints_the_paths(penchant: Pr
 
 def test_what_cannot_be_exported_is_one_line(penchant: Program, mine: Path, tmp_path: Path) -> None:
     refused(penchant("export", tmp_path / "nowhere", "--to", "csv"), "nowhere", "no such directory")
-    refused(penchant("export", tmp_path, "--to", "csv"), "holds no study")
+    refused(penchant("export", tmp_path, "--to", "csv"), "contains no study")
     refused(penchant("export", mine, "--to", "excel"), "'excel'", "latex", "csv", "figures")
     refused(penchant("export", mine), "--to")
     assert not (mine / "excel").exists()

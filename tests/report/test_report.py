@@ -734,14 +734,14 @@ def test_report_of_one_directory(penchant: Program, pairs_study: Path, tmp_path:
 
 def test_report_refuses_what_is_no_result(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
     refused(penchant("report", tmp_path / "none"), "none: no such directory")
-    refused(penchant("report", tmp_path), "holds no study", "penchant run")
+    refused(penchant("report", tmp_path), "contains no study", "penchant run")
     broken = shutil.copytree(pairs_study, tmp_path / "broken")
     (broken / "manifest.json").write_text("{}", "utf-8")
     refused(penchant("report", broken), "manifest.json: is not the record of a study")
     shutil.copyfile(pairs_study / "manifest.json", broken / "manifest.json")
     lost = next(broken.glob("minimal-pairs/*/items.parquet"))
     lost.unlink()
-    refused(penchant("report", broken), "items.parquet: is not there any more")
+    refused(penchant("report", broken), "items.parquet: is missing")
     (tmp_path / "file").write_text("", "utf-8")
     refused(penchant("report", pairs_study, "-o", tmp_path / "file" / "report.html"), "cannot be written")
 
@@ -844,7 +844,7 @@ def test_other_data_other_probe_same_model_are_refused(
     probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))], "resamples": 100}}
     other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
     refused(penchant("report", pairs_study, other), "they differ in data (pairs#")
-    refused(penchant("report", pairs_study, cloze_study), "they have nothing in common to compare")
+    refused(penchant("report", pairs_study, cloze_study), "they have no probe in common")
     refused(penchant("report", other, other), "both are of one model")
 
 

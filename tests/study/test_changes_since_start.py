@@ -129,7 +129,7 @@ def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
     refused(penchant("report", done), "comparison.parquet: was edited or damaged")
     table.write_parquet(path)
     path.unlink()
-    refused(penchant("report", done), "comparison.parquet: is not there any more")
+    refused(penchant("report", done), "comparison.parquet: is missing")
     manifest = done / "manifest.json"
     content = json.loads(manifest.read_text("utf-8"))
     content["units"][0]["counts"]["forward"] += 1
@@ -152,7 +152,7 @@ def test_a_manifest_names_nothing_outside_its_directory(
     }
     rewritten(done, changes[where])
     for command in (("report", done), ("run", study, "-o", done, "--rerun"), ("report", done, "--trust-edited")):
-        refused(penchant(*command), "does not lie in the directory")
+        refused(penchant(*command), "is not inside the study directory")
     assert (study.parent.parent / "foreign.txt").read_text("utf-8") == "precious"
 
 
@@ -200,7 +200,7 @@ def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directo
     with holding(out):
         refused(penchant("run", study, "-o", out), "another process")
     succeeded(penchant("run", study, "-o", out))
-    refused(penchant("run", study, "-o", out), "already holds a study")
+    refused(penchant("run", study, "-o", out), "already contains a study")
 
 
 @pytest.mark.parametrize("column", ["method", "test_method", "notes"])

@@ -65,11 +65,11 @@ def test_labels_stand_wherever_a_model_is_named(
 @pytest.mark.parametrize(
     ("names", "part"),
     [
-        ("{gpt2: GPT-2}", "names.gpt2: no such model is in the study"),
+        ("{gpt2: GPT-2}", "names.gpt2: no such model in the study"),
         ("{'bundled:modern': A, 'bundled:early-modern': A}", "two models are called 'A'"),
-        ("{'bundled:modern': 'bundled:early-modern'}", "'bundled:early-modern' is another model of the study"),
-        ("{'bundled:modern': ''}", "a label is one line"),
-        ("{'bundled:modern': \"a\\nb\"}", "a label is one line"),
+        ("{'bundled:modern': 'bundled:early-modern'}", "'bundled:early-modern' is another model in the study"),
+        ("{'bundled:modern': ''}", "a label must be one line"),
+        ("{'bundled:modern': \"a\\nb\"}", "a label must be one line"),
         ("{'bundled:modern': 'a − b'}", "without ' − '"),
     ],
 )

@@ -102,7 +102,7 @@ def require_as_fresh(penchant: Program, run: Program, *models: str, exports: boo
 
 def test_a_model_more(penchant: Program, run: Program) -> None:
     well(run(A, more=()))
-    refused(run(A, B, more=()), "already holds a study")
+    refused(run(A, B, more=()), "already contains a study")
     well(run(B, A))
     assert measured() == [[A], [B]]
     assert shown() == [B, A]
@@ -235,7 +235,7 @@ def test_everything_else_stays_refused(penchant: Program, run: Program, both: Pa
         refused(run(A), "a different study", told)
     study.write_text(text, "utf-8")
     refused(run(A, C, more=("--resume", "--dtype", "bfloat16")), "its dtype was 'float32' and is now 'bfloat16'")
-    refused(run(A, C, more=()), "already holds a study")
+    refused(run(A, C, more=()), "already contains a study")
     assert contents("out") == before
 
 
@@ -275,7 +275,7 @@ def test_what_is_set_aside_lies_in_the_directory(penchant: Program, run: Program
 
     rewritten(both, change)
     for answer in (run(A, B, more=("--rerun",)), penchant("report", "out")):
-        refused(answer, "does not lie in the directory")
+        refused(answer, "is not inside the study directory")
 
 
 def test_two_names_of_one_model_are_not_taken_up_together(run: Program, both: Path, study: Path) -> None:

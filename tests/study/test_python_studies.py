@@ -90,7 +90,9 @@ def test_what_is_returned_can_be_copied_and_sent(found: Any) -> None:
 def test_one_model_has_no_differences(found: Any) -> None:
     assert found.differences().height > 0
     alone = pc.run(study(), "out")
-    with pytest.raises(pc.StudyError, match=r"^no two models were compared — name two models in the study; of two"):
+    with pytest.raises(
+        pc.StudyError, match=r"^no two models were compared — list two models in the study, or compare two"
+    ):
         alone.differences()
 
 
@@ -103,14 +105,20 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
     endless = study()
     endless["probes"].append(endless)
     wrong: list[tuple[Callable[[], Any], str]] = [
-        (lambda: pc.run(study(), "there"), "there: already holds a study — go on with resume=True, or name another d"),
+        (
+            lambda: pc.run(study(), "there"),
+            "there: already contains a study — continue with resume=True, or give another d",
+        ),
         (lambda: pc.run(study(modles=[]), "out"), "study: modles: unknown key, did you mean models? — see penchant sc"),
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
         (lambda: pc.run(study(), "out", cache="pairs.csv"), "or use another cache or none (cache=)"),
         (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not an address of a cluster"),
-        (lambda: pc.run(study(), "out", workers=2), "workers, cpus and gpus are for a cluster — add on, such as on="),
-        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is named — leave models out"),
+        (
+            lambda: pc.run(study(), "out", workers=2),
+            "workers, cpus and gpus apply only to a cluster — add on, such as on=",
+        ),
+        (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is given — omit models"),
         (lambda: pc.run(endless, "out"), "study: contains itself"),
         (lambda: pc.run(study(), "pairs.csv/out"), "cannot be written: Not a directory"),
         (lambda: pc.run(study(models=["no-such-model"]), "out"), "no-such-model: no such directory, and it cannot be"),
@@ -119,7 +127,9 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         message = refusal(call)
         assert part in message and "--" not in message
     Path("pairs.csv").write_text("good,bad\na,b\n", "utf-8")
-    with pytest.raises(pc.StudyError, match=r"since the study was begun — name another directory, .* with rerun=True$"):
+    with pytest.raises(
+        pc.StudyError, match=r"since the study was started — give another directory, .* with rerun=True$"
+    ):
         pc.run(study(), "there", resume=True)
 
     full = OSError(errno.ENOSPC, "No space left on device", "report.html")
@@ -146,7 +156,7 @@ def test_a_result_in_memory_is_no_directory(found: Any) -> None:
         with pytest.raises(pc.MethodError, match=r"directory|other") as error:
             call(result)
         assert "— a notebook shows a result; result.charts() has its charts" in str(error.value)
-        with pytest.raises(pc.MethodError, match=r"name the directory that the study was written to$"):
+        with pytest.raises(pc.MethodError, match=r"give the directory that the study was written to$"):
             call(found)
 
 
@@ -189,7 +199,7 @@ def test_an_interrupted_study_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("penchant.study.python_api.run_study", stop)
     with pytest.raises(KeyboardInterrupt) as error:
         pc.run(study(), "out", cache="none", progress=False)
-    assert error.value.__notes__ == ["finished work is kept: go on with the same call and resume=True"]
+    assert error.value.__notes__ == ["finished work is kept: repeat the call with resume=True to continue"]
 
 
 # The function `report` --------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def test_texts_that_the_second_model_cannot_read(
     (here / "pairs.tsv").write_text(PAIRS + "The 漢字 sleep.\tThe cats sleeps.\n", "utf-8")  # gpt2 knows every byte
     refused(
         penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"),
-        "minimal-pairs with ./bert: not fit to be measured here (unknown tokens)",
+        "minimal-pairs with ./bert: cannot be measured (unknown tokens)",
         "pairs.tsv, line 4",
         "penchant check",
     )

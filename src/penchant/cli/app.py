@@ -1,4 +1,4 @@
-"""The command line: `penchant COMMAND`, with exit codes 0, 2 (bad input or usage, in one line) and 1 (a bug)."""
+"""Command line `penchant COMMAND`; exit code 2 means bad input or usage, reported in one line, and 1 means a bug."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def root(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
-    """Handle the options of the program itself."""
+    """Handle the options that precede a command."""
     if version:
         write(__version__)
         raise typer.Exit
@@ -79,7 +79,7 @@ for _name, _group in _GROUPS:
 
 
 def _program() -> Callable[..., object]:
-    """Return the command line, with the options for shell completion hidden from its help."""
+    """Return the top-level command, with the options for shell completion hidden from its help."""
     command = typer.main.get_command(app)
     for option in command.params:
         if option.name in ("install_completion", "show_completion") and isinstance(option, TyperOption):
@@ -88,7 +88,7 @@ def _program() -> Callable[..., object]:
 
 
 def main() -> NoReturn:
-    """Run a command, and turn errors into one line and an exit code."""
+    """Run a command, and report errors in one line and as an exit code."""
     debug = "--debug" in sys.argv[1:]
     left_at_exit()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # the search for plugins in all packages is slow
@@ -121,7 +121,7 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Write penchant's own warnings to standard error as remarks, and others as Python does."""
+    """Write penchant's own warnings to standard error as notes, and other warnings as Python does."""
     if issubclass(category, ModelWarning | CacheWarning):
         note(str(message))
     else:
@@ -130,7 +130,7 @@ def _warned(
 
 _SHOW = warnings.showwarning
 _RESUMED = ("run", "corpus extract", "score")
-"""Commands that write into a directory or a table and continue there with --resume."""
+"""Commands that write a directory or a table and can continue it with --resume."""
 
 
 def _next_step(words: list[str]) -> str:
@@ -183,7 +183,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
     return 1
 
 
-_REPORT = "run again with --debug and report it"
+_REPORT = "run again with --debug and report the traceback"
 
 
 def _of_an_instrument(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""`penchant check` and `penchant audit`: checks to make before a study."""
+"""`penchant check` and `penchant audit`: checks to run before a study."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ def check(
     _caution(pair_sets)
     failed = [f for f in findings if f.verdict == "fail"]
     if failed:
-        say(f"penchant: {lm.name} is not fit to be measured: {', '.join(f.name for f in failed)}")
+        say(f"penchant: {lm.name} cannot be measured: {', '.join(f.name for f in failed)}")
         raise typer.Exit(2)

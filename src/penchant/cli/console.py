@@ -1,4 +1,4 @@
-"""Output of the command line: data on standard output, messages and progress on standard error."""
+"""Output of the command line: data to standard output, messages and progress to standard error."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FormatOption = Annotated[str, typer.Option("--format", help="table, tsv, csv (fo
 
 
 class ReaderGoneError(Exception):
-    """A signal that the reader of standard output closed it, as `| head` does; not an error."""
+    """Signal, not an error, that the reader of standard output closed it, as `| head` does."""
 
 
 def check_format(format: str, known: Collection[str] = FORMATS) -> None:
-    """Raise MethodError for an unknown format; by default, `print_frame` must know it."""
+    """Raise MethodError if a format is not one of `known`, by default the formats of `print_frame`."""
     if format not in known:
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, known))
 
@@ -52,7 +52,7 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
 def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
     """Return a frame as tab-separated values for programs.
 
-    Cells with tabs, quotes or line breaks are quoted as in CSV; no character is escaped or guarded.
+    Cells with tabs, quotes or line breaks are quoted as in CSV; no character is escaped, not even in formulas.
     """
     import polars.selectors as cs
 
@@ -68,15 +68,15 @@ def _csv(frame: pl.DataFrame) -> str:
 
 
 def write(text: str) -> None:
-    """Write lines for people to standard output, escaping characters that would act on a terminal."""
+    """Write text for people to standard output, with control characters escaped."""
     with _write_errors():
         sys.stdout.write(visible(text) + "\n")
 
 
 def command(words: Iterable[str]) -> str:
-    """Return a command that can be pasted into bash, zsh or ksh.
+    """Return a command line that can be pasted into bash, zsh or ksh.
 
-    Words with bytes that are not UTF-8, or with characters that act on a terminal, are written as $'…'.
+    Words with bytes that are not UTF-8, or with control characters, are written as $'…'.
     """
     return " ".join(_as_codes(word) if visible(word) != word or "\n" in word else shlex.quote(word) for word in words)
 
@@ -89,7 +89,7 @@ def _as_codes(word: str) -> str:
 
 
 def note(text: str) -> None:
-    """Write a remark to standard error, wrapped to the width of the terminal; long names and paths stay whole."""
+    """Write a note to standard error, wrapped to the terminal width without breaking long names and paths."""
     from penchant.report.terminal import columns, wrapped
 
     for line in wrapped(one_line(text), columns(), "note: ", whole=True):
@@ -97,19 +97,19 @@ def note(text: str) -> None:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Write remarks to standard error, one line each."""
+    """Write notes to standard error, one line each."""
     for text in notes:
         say(f"note: {text}")
 
 
 def emit(text: str) -> None:
-    """Write data to standard output, unchanged unless it is a terminal, where control characters are escaped."""
+    """Write data to standard output, with control characters escaped only if it is a terminal."""
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 @contextmanager
 def to_stdout() -> Iterator[None]:
-    """Guard writes of results to standard output; a failed write, as on a full disk, raises OutputError."""
+    """Flush standard output at the end of a block. Raises OutputError if a write fails, as on a full disk."""
     with _write_errors():
         yield
         sys.stdout.flush()
@@ -126,5 +126,5 @@ def _write_errors() -> Iterator[None]:
         raise OutputError(
             f"cannot be written: {error.strerror}",
             where="standard output",
-            hint="free some space, then run again",
+            hint="free some space and run the command again",
         ) from error

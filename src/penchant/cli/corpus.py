@@ -1,4 +1,4 @@
-"""`penchant corpus`: sentences that contain the stimuli, from running text."""
+"""`penchant corpus`: extraction of sentences with stimuli from running text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Stimuli = Annotated[
 ]
 Language = Annotated[
     str | None,
-    typer.Option(help="Language whose rules for sentences and capitals apply: bn, tr… Default: the stimuli's."),
+    typer.Option(help="Language for sentence and capitalisation rules: bn, tr… Default: the stimuli's language."),
 ]
 LayoutOption = Annotated[
     str, typer.Option("--layout", help="Layout of the text: paragraphs or sentences (one per line), or wrapped lines.")
@@ -67,7 +67,7 @@ Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help="A table wr
 
 
 TableOut = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The table, in Parquet.")]
-PerWord = Annotated[int, typer.Option(min=1, max=COUNT, help="Most occurrences to keep of each word, in each segment.")]
+PerWord = Annotated[int, typer.Option(min=1, max=COUNT, help="Maximum occurrences of a word to keep per segment.")]
 Minimum = Annotated[int, typer.Option(min=0, max=COUNT, help="List words that have fewer occurrences in a segment.")]
 Segments = Annotated[
     str, typer.Option(metavar="9,25,>25", help="Bounds of sentence lengths, in words, that are sampled separately.")
@@ -115,7 +115,7 @@ def _searchers(where: Place | None) -> Iterator[ByFile | None]:
 
 @contextmanager
 def _megabytes() -> Iterator[Callable[[float, float], None]]:
-    """Show progress through the text in megabytes."""
+    """Show the progress through the text in megabytes."""
     with bars("MB") as bar:
         advance = bar("corpus")
         yield lambda done, total: advance(done / 1e6, total / 1e6)
@@ -140,7 +140,7 @@ def extract(
     cpus: CpusOption = 1,
     resume: Resume = False,
 ) -> None:
-    """Find every form of every stimulus, and save a sample of the occurrences of each."""
+    """Find all forms of every stimulus, and save a sample of each stimulus's occurrences."""
     from penchant.corpus.block_search import extraction
     from penchant.corpus.extraction import extract as extract_occurrences
     from penchant.corpus.occurrence_tables import counts, notes
@@ -223,7 +223,7 @@ def stats(
         Path | None, typer.Option("--chart", metavar="FILE", help="Draw the counts: .svg or .html.")
     ] = None,
 ) -> None:
-    """Show how often stimuli occur: counts by word, form of a word, or sentence length."""
+    """Show the counts of stimuli by word, form of a word, or sentence length."""
     from penchant.corpus.occurrence_tables import counts, read_record
 
     record = read_record(file)
@@ -272,7 +272,7 @@ def lint(
     format: FormatOption = "table",
     by: Annotated[str, typer.Option(help="word, form or suffix.")] = "word",
 ) -> None:
-    """Check suffixes: forms that occur, forms shared with other words, and common forms that are missing."""
+    """Check suffixes: list forms that occur, forms shared with other words, and common forms that are missing."""
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.suffix_report import check_by, notes, table
     from penchant.corpus.suffix_usage import read_words, usage

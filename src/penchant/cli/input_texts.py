@@ -1,4 +1,4 @@
-"""The texts that a command reads, with their places: lines of a file or standard input, or cells of a table."""
+"""Texts that a command reads, with their places: lines of a file or standard input, or cells of a table."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from penchant.text_io import not_utf8, opened
 
 
 def refuse_own_output(file: str) -> None:
-    """Raise DataError if output is appended to the input file, as reading would never end."""
+    """Raise DataError if standard output is the input file, since reading would never end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no descriptor, such as under a test
         source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
         if stat.S_ISREG(source.st_mode) and os.path.samestat(source, os.fstat(sys.stdout.fileno())):
             name = "standard input" if file == "-" else file
-            raise DataError("is both input and output", where=name, hint="redirect to another file")
+            raise DataError("is both input and output", where=name, hint="redirect the output to another file")
 
 
 def lines(file: str) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, place) for each line, without its line ending and otherwise unchanged."""
+    """Yield (sentence, place) for each line of a file; the sentence is the line without its line ending."""
     name = "standard input" if file == "-" else file
     number = 0
     if file == "-" and sys.stdin is None:
-        raise DataError("is closed", where=name, hint="name a file, or give one sentence per line")
+        raise DataError("is closed", where=name, hint="give a file, or one sentence per line")
     with nullcontext(sys.stdin.buffer) if file == "-" else opened(file) as stream:
         for number, raw in limited_lines(stream, name):
             try:
@@ -43,7 +43,7 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
 
 
 def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
-    """Yield (sentence, place) for each line or, if a column is named, for each row of a table."""
+    """Yield (sentence, place) for each line of a file or, if `column` is given, for each row of a table."""
     if column is None:
         refuse_binary(file)
         yield from lines(file)
@@ -55,15 +55,15 @@ def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]
 def texts_of(
     file: str, columns: Sequence[str], *, blank: Collection[str] = (), codes: Collection[str] = ()
 ) -> list[list[tuple[str, str]]]:
-    """Return the (text, place) of every row of a table, for each of the columns.
+    """Return the (text, place) pairs of all rows of a table, as one list for each column.
 
-    Columns in `blank` may have empty cells; columns in `codes` may hold whole numbers, which are read as text. Raises
-    DataError that names every other cell without a text.
+    Columns in `blank` may have empty cells; columns in `codes` may contain integers, which are read as text. Raises
+    DataError naming every other cell without a text.
     """
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
-        raise MethodError("--column needs a table in a file, not standard input", hint="name a file")
+        raise MethodError("--column needs a table in a file, not standard input", hint="give a file")
     rows = read_rows(file)
     lacking(list(columns), list(dict.fromkeys(name for row in rows for name in row.values)), file)
     errors = []
@@ -77,7 +77,7 @@ def texts_of(
             if not isinstance(text, str) or not text.strip():
                 empty = text is None or text == ""
                 message = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
-                hint = "remove the row, or fill it" if empty or isinstance(text, str) else "name a column of texts"
+                hint = "remove the row or fill the cell" if empty or isinstance(text, str) else "give a column of texts"
                 errors.append(DataError(message, file=file, line=row.line, field=column, hint=hint))
     if errors:
         raise together(errors)
@@ -85,11 +85,11 @@ def texts_of(
 
 
 TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta"})
-"""Suffixes of files that are read by column."""
+"""Suffixes of table files, which are read by column."""
 
 
 def refuse_binary(file: str) -> None:
-    """Raise DataError for a table, recognised by content or name, since no column is named."""
+    """Raise DataError if a file read by lines is a table, recognised by its content or its suffix."""
     from penchant.tables.rows import LONGEST_MAGIC, is_binary
 
     if file == "-":
@@ -99,11 +99,11 @@ def refuse_binary(file: str) -> None:
     if binary or Path(file).suffix.lower() in TABLES:
         named = ", ".join(map(repr, _columns(file)))
         message = f"looks like a table with the columns {named}" if named else "looks like a table"
-        raise DataError(message, file=file, hint="name the column of its sentences with --column")
+        raise DataError(message, file=file, hint="give the column of its sentences with --column")
 
 
 def _columns(file: str) -> list[str]:
-    """Return the columns of a table; none if it cannot be read as one."""
+    """Return the names of a table's columns; an empty list if the file cannot be read as a table."""
     from penchant.tables.rows import read_rows
 
     try:

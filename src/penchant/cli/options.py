@@ -1,4 +1,4 @@
-"""Options shared by several commands, and functions that turn their values into objects."""
+"""Options shared by several commands, and functions that convert their values to objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BatchOption = Annotated[
     typer.Option("--batch-tokens", min=1, max=BATCH_TOKENS, help="Tokens per batch. Does not affect any score."),
 ]
 RehashOption = Annotated[
-    bool, typer.Option("--rehash", help="Read a model's files to hash them, even if they were hashed before.")
+    bool, typer.Option("--rehash", help="Hash a model's files again, even if their hashes are known.")
 ]
 ProbesOption = Annotated[
     list[str] | None, typer.Option("--probe", metavar="NAME", help="Only this probe of the study. Repeatable.")
@@ -98,9 +98,9 @@ def load_language_model(
     rehash: bool = False,
     probabilities: bool = True,
 ) -> LanguageModel:
-    """Load a language model for its `probabilities` or its vectors.
+    """Load a language model, for its probabilities if `probabilities`, else for its vectors.
 
-    Raises ModelError if it cannot be loaded, or is a set of static word vectors.
+    Raises ModelError if the model cannot be loaded or is a set of static word vectors.
     """
     with waiting(f"{spec}: loading"):  # covers the import of the libraries
         from penchant.engine.scorer import language_model
@@ -123,7 +123,7 @@ def load_language_model(
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
-    """Return the place of the work, None for this process. Raises ClusterError or MethodError."""
+    """Return the cluster on which to run, or None for this process. Raises ClusterError or MethodError."""
     from penchant.cluster.connect import Place
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
@@ -132,7 +132,7 @@ def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place 
 
 
 def cache_path(option: str | None) -> Path | None:
-    """Return the path of the answer cache, None for no cache."""
+    """Return the path of the answer cache for a `--cache` option; None if there is no cache."""
     from penchant.engine.answer_cache import chosen_path
 
     return chosen_path(option)

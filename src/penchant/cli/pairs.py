@@ -1,4 +1,4 @@
-"""`penchant pairs`: minimal pairs of equal token length, generated, filtered or repaired."""
+"""`penchant pairs`: generation, filtering and repair of minimal pairs for equal token lengths."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def generate(
     checks: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Unacceptable sentences to try per context.")] = 10,
     trust_remote_code: Remote = False,
 ) -> None:
-    """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
+    """Generate new pairs from a grammar. Without -t, their token lengths are unrestricted."""
     from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
 
     _refuse(out, [])
@@ -79,7 +79,7 @@ def filter_(
     id_: IdOption = "id",
     trust_remote_code: Remote = False,
 ) -> None:
-    """Keep the pairs of equal length, and report the share lost and whether the loss is uneven."""
+    """Keep the pairs of equal token length, and report the proportion lost and whether the loss is uneven."""
     from penchant.instruments.minimal_pairs.build_pairs import Counters, filtered
     from penchant.instruments.minimal_pairs.data import read_many
 
@@ -102,7 +102,7 @@ def repair(
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
-    """Replace the word that differs with others of the same features until the lengths agree."""
+    """Replace the word that differs with words of the same features until the token lengths are equal."""
     from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.build_pairs import Counters
     from penchant.instruments.minimal_pairs.data import read_many
@@ -138,14 +138,14 @@ def controversial(
 ) -> None:
     """Choose the pairs of a grammar on which two models disagree most, for people to judge.
 
-    The two sentences of a pair have equal lengths under both models.
+    The two sentences of a pair have equal token lengths under both models.
     """
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.build_pairs import Counters, generated
     from penchant.instruments.minimal_pairs.controversial_pairs import chosen_pairs
 
     if len(model) != 2:
-        raise MethodError(f"controversial pairs need two models, got {len(model)}", hint="name them: -m MODEL -m MODEL")
+        raise MethodError(f"controversial pairs need two models, got {len(model)}", hint="give both: -m MODEL -m MODEL")
     _refuse(out, [])
     source, names = _grammar(grammar, paradigm)
     counters = Counters.of(model, trust_remote_code=trust_remote_code)
@@ -158,7 +158,7 @@ def controversial(
 
 
 def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]]:
-    """Return a grammar and the requested paradigms, all by default. Raises DataError."""
+    """Return a grammar and the names of the requested paradigms, by default all of them. Raises DataError."""
     from penchant.grammar.grammar import find_grammar, read_grammar
 
     source = read_grammar(find_grammar(name))
@@ -171,7 +171,7 @@ def _grammar(name: str, paradigms: list[str] | None) -> tuple[Grammar, list[str]
 def _differences(
     rows: Sequence[dict[str, Any]], normalise: str, cache: str | None, lm: LanguageModel
 ) -> NDArray[np.float64]:
-    """Return score(good) − score(bad) of every row, by the model's default method."""
+    """Return score(good) − score(bad) for every row, computed with the model's default method."""
     import numpy as np
 
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
@@ -195,12 +195,12 @@ def _required(tokenizer: list[str] | None) -> list[str]:
     from penchant.errors import MethodError
 
     if not tokenizer:
-        raise MethodError("no tokenizer is named", hint="name the models you will compare: -t MODEL -t MODEL")
+        raise MethodError("no tokenizer is given", hint="give the models to compare: -t MODEL -t MODEL")
     return tokenizer
 
 
 def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
-    """Raise OutputError if `out` is one of the data files, or is not a file of pairs by these commands."""
+    """Raise OutputError if `out` is an input file, or an existing file that these commands did not write."""
     from penchant.files import refuse_inputs, refuse_other
     from penchant.instruments.minimal_pairs.data import is_fair_set
 
@@ -210,7 +210,7 @@ def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
 
 
 def _output(fair_set: FairSet, out: Path | None) -> None:
-    """Write pairs to a file and the table to stdout; without a file, pairs to stdout and the table to stderr."""
+    """Write the pairs to `out` and the table to stdout; without `out`, the pairs to stdout and the table to stderr."""
     from penchant.files import write_text
     from penchant.report.tables import aligned
 

@@ -1,4 +1,4 @@
-"""`penchant rate`: a page on which people rate words, pairs or texts, and the database of their answers."""
+"""`penchant rate`: web page on which people rate words, pairs or texts, and database of their answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from penchant.rating.tasks import Task
 
 PORT = 8377
-"""The default port of the page."""
+"""Default port of the page."""
 
 TargetArgument = Annotated[
     str,
@@ -28,10 +28,11 @@ TargetArgument = Annotated[
     ),
 ]
 OpenOption = Annotated[
-    int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link through which N people can join.")
+    int,
+    typer.Option("--open", min=0, max=100_000, metavar="N", help="Show one link with which up to N people can join."),
 ]
 PublicOption = Annotated[
-    str, typer.Option(metavar="URL", help="The public address of a proxy before the page, for the links.")
+    str, typer.Option(metavar="URL", help="Public address of a reverse proxy for the page, used in the links.")
 ]
 ScaleOption = Annotated[
     str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
@@ -59,7 +60,7 @@ ReturnedOption = Annotated[
 ]
 
 BackupOption = Annotated[
-    Path | None, typer.Option(metavar="COPY", help="Only copy the database, which may be served meanwhile.")
+    Path | None, typer.Option(metavar="COPY", help="Only copy the database, even while it is being served.")
 ]
 
 
@@ -129,7 +130,7 @@ def _unshown(target: str) -> frozenset[Path]:
 
 
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
-    """Return the tables and columns of a study's minimal pairs; for other targets, no table and the named columns."""
+    """Return the tables and columns of a study's minimal pairs; for other targets, no table and the given columns."""
     from penchant.errors import MethodError
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.study_file import read_study
@@ -143,11 +144,11 @@ def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapp
     base = [study.parent, Path()]
     probes = [probe for probe in read_study(study)[1] if isinstance(probe, MinimalPairs)]
     if named:
-        hint = "leave out --good, --bad, --group and --id, or name the table"
+        hint = "omit --good, --bad, --group and --id, or give the table itself"
         raise MethodError("the study already names the columns of its pairs", where=target, hint=hint)
     if len(probes) != 1:
         message = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs"
-        raise MethodError(message, where=target, hint="name a table of pairs, with --good, --bad, --group and --id")
+        raise MethodError(message, where=target, hint="give a table of pairs, with --good, --bad, --group and --id")
     (probe,) = probes
     files = tuple(pairs.path for pairs in probe.pair_sets(base))
     return files, {name: head for name, head in dict(probe.columns).items() if name != head}

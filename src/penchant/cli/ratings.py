@@ -1,4 +1,4 @@
-"""`penchant ratings`: export of words to rate as CSV, import of human ratings, and agreement."""
+"""`penchant ratings`: export of words to rate, import of human ratings, and agreement between raters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def export(
         bool, typer.Option("--estimated", help="Include words rated only by a lexicon or by corpora.")
     ] = False,
 ) -> None:
-    """Write every predicted word without a rating, with its sentence, as CSV for raters."""
+    """Write all predicted words without a rating, with their sentences, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
@@ -39,9 +39,9 @@ def export(
     from penchant.tables.formula_escape import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
-        raise OutputError("is not a CSV file", where=str(out), hint="end its name in .csv, which spreadsheets open")
+        raise OutputError("is not a CSV file", where=str(out), hint="give a name that ends in .csv")
     if out and occupied(out):  # the file may hold somebody's ratings
-        raise OutputError("already exists", where=str(out), hint="remove it or name another file")
+        raise OutputError("already exists", where=str(out), hint="remove it or give another file")
     require_unedited(directory)
     results = cloze_results(directory, without=unshown(directory))
     table, marks = unrated(results, estimated=estimated), not_to_rate(results)
@@ -117,7 +117,7 @@ def agreement(
     resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
     level: Annotated[float, typer.Option(min=0, max=1, help="Confidence level.")] = 0.95,
 ) -> None:
-    """Show Krippendorff's alpha with its interval, and the words or other items on which raters disagree."""
+    """Show Krippendorff's alpha with its interval, and the items on which raters disagree."""
     from penchant.instruments.cloze.rating_tables import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
     from penchant.rating import agreement as of_items

@@ -1,4 +1,4 @@
-"""`penchant report`, `compare`, `verify` and `export`: result directories as pages, tables, figures and files."""
+"""`penchant report`, `compare`, `verify` and `export`: presentation and verification of result directories."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def report(
 ) -> None:
     """Write the report of a result directory as one offline page, and show the findings.
 
-    With two directories, report their differences.
+    With two directories, report the differences between them.
     """
     from penchant.report.page import write_report
     from penchant.study.result_directories import read_for_report
@@ -66,7 +66,7 @@ def compare(
     full: FullOption = False,
     trust_edited: EditedOption = False,
 ) -> None:
-    """Show the differences between the models of two result directories, and write nothing."""
+    """Show the differences between the models of two result directories without writing files."""
     from penchant.study.result_directories import side_by_side
 
     check_format(format)
@@ -137,14 +137,14 @@ def export(
 
 _RATE = "penchant rate {}"
 CAUTIONS = 5
-"""The most cautions that are shown without `full`."""
+"""Maximum number of cautions shown without `full`."""
 
 
 def show(document: Document, *, directory: Path | None = None, estimates: bool = True, full: bool = False) -> None:
-    """Print the findings of a study, then cautions and notes, cut to fit a screen.
+    """Print the findings of a study, then cautions and notes, shortened to fit a screen.
 
-    `full` prints all tables and cautions; without `estimates`, only differences. `directory` is named in commands that
-    cautions propose.
+    If `full`, print all tables and cautions. If not `estimates`, print only differences. `directory` is inserted into
+    commands that cautions suggest.
     """
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):

@@ -1,4 +1,4 @@
-"""Writers of scores and vectors to standard output, by format."""
+"""Functions that write scores and vectors to standard output, by format."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ def _vectors_jsonl(vectors: Vectors) -> None:
 
 
 def _vectors_npy(vectors: Vectors) -> None:
-    """Write one array (sentences, dimensions) of float32, as `numpy.load` reads it."""
+    """Write one float32 array (sentences, dimensions) in the format of `numpy.load`."""
     import numpy as np
 
     np.lib.format.write_array(sys.stdout.buffer, np.stack([vector for _, vector in vectors]), allow_pickle=False)
 
 
 def _vectors_parquet(vectors: Vectors) -> None:
-    """Write the columns text and vector, built in blocks so that memory holds columns, not objects."""
+    """Write the columns text and vector, built in blocks to save memory."""
     import numpy as np
     import polars as pl
 

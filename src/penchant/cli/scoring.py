@@ -1,4 +1,4 @@
-"""`penchant score`, `fill` and `embed`: score sentences, fill their gaps, or compute their vectors."""
+"""`penchant score`, `fill` and `embed`: scores of sentences, fillers of gaps, and sentence vectors."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ ColumnOption = Annotated[
 ]
 UnigramsOption = Annotated[
     Path | None,
-    typer.Option("--unigrams", metavar="FILE", help="For slor: a table by penchant corpus unigrams for this model."),
+    typer.Option(
+        "--unigrams", metavar="FILE", help="For slor: a table that penchant corpus unigrams wrote for this model."
+    ),
 ]
 PrefixOption = Annotated[
     str | None,
@@ -77,7 +79,7 @@ TablesOption = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
 ]
 OnErrorOption = Annotated[
-    str, typer.Option("--on-error", help="With --on: stop or reject, for a text that cannot be scored.")
+    str, typer.Option("--on-error", help="With --on: stop at a text that cannot be scored, or reject it.")
 ]
 
 
@@ -114,17 +116,17 @@ def score(
     if where is not None:
         asked = Asked(model, device, trust_remote_code, allow_pickle, method, normalise, column or "text", batch_tokens)
         if unigrams is not None or prefix is not None or neutral:
-            raise MethodError("--unigrams, --prefix and --neutral cannot be used with --on", hint="score without --on")
+            raise MethodError("--unigrams, --prefix and --neutral cannot be used with --on", hint="omit --on")
         stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
         return
     if out is not None or resume or on_error != "stop":
         raise MethodError("-o, --resume and --on-error need --on", hint="add --on, such as --on ray")
     if len(files or []) > 1:
-        raise MethodError("several files need --on", hint="name one file, or add --on ray -o DIR")
+        raise MethodError("several files need --on", hint="give one file, or add --on ray -o DIR")
     check_format(format, WRITERS)
     file = files[0] if files else "-"
     if prefix is not None and column is None:
-        raise MethodError("--prefix needs a table", hint="name the column of its sentences with --column")
+        raise MethodError("--prefix needs a table", hint="give the column of its sentences with --column")
     source = _source(file, column, prefix)
     lm = loaded(cache=cache, rehash=rehash)
     wanted = Wanted(method, normalise, unigrams, prefix is not None, neutral, format)
@@ -133,7 +135,7 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The requested scores and their output format."""
+    """Parameters of the requested scores, and their output format."""
 
     method: str | None
     normalise: str
@@ -152,7 +154,7 @@ def _score(
     *,
     counted: bool,
 ) -> None:
-    """Write the scores of sentences, after checking and counting them if they can be read twice."""
+    """Write the scores of sentences; if `counted`, check and count the sentences first."""
     from penchant.engine.continuation_scores import touching_cautions
     from penchant.engine.normalisations import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
@@ -180,7 +182,7 @@ def _score(
 
 
 def _valued(scorer: Scorer, source: Source, wanted: Wanted, unseen: Unseen) -> Iterator[Valued]:
-    """Yield the scores of sentences, given their prefixes if there are any, with their normalised values."""
+    """Yield the scores of sentences, conditional on their prefixes if there are any, and the normalised values."""
     from penchant.engine.normalisations import PREFIXED
     from penchant.engine.scorer import valued
 
@@ -194,7 +196,7 @@ def _valued(scorer: Scorer, source: Source, wanted: Wanted, unseen: Unseen) -> I
 
 
 class Unseen:
-    """A counter of tokens that the unigrams lack, and of texts that look like missing values."""
+    """Counter of tokens without a unigram count, and of texts that look like missing values."""
 
     def __init__(self, unigrams: Unigrams | None) -> None:
         self.unigrams = unigrams
@@ -202,7 +204,7 @@ class Unseen:
         self.missing: list[tuple[str, str]] = []
 
     def counted(self, scores: Iterable[SentenceScore]) -> Iterator[SentenceScore]:
-        """Yield the scores unchanged, counting on the way."""
+        """Yield the scores unchanged, and update the counts."""
         for score in scores:
             self.texts += 1
             if missing_word(score.text):
@@ -213,7 +215,7 @@ class Unseen:
             yield score
 
     def told(self) -> Iterator[str]:
-        """Yield the notes for the user."""
+        """Yield notes on the counts."""
         yield from missing_cautions(self.missing, "texts")
         if self.unseen:
             yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
@@ -279,9 +281,9 @@ def embed(
 
 
 def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
-    """Return a function that iterates over (prefix, sentence, place) from the start.
+    """Return a function that returns a new iterator over (prefix, sentence, place).
 
-    Unreadable files raise DataError here, before a model is loaded.
+    Raises DataError if the file cannot be read, before a model is loaded.
     """
     if file != "-":
         require_file(file)
@@ -297,5 +299,5 @@ def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
 
 
 def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:
-    """Check all texts before the first forward pass, so that a bad last line costs seconds; return their number."""
+    """Check all texts before the first forward pass, so that errors appear early; return the number of texts."""
     return sum(1 for _ in scorer.validated(texts))

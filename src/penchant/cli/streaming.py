@@ -1,4 +1,4 @@
-"""`penchant score --on`: any number of files, scored by the workers of a cluster into a directory."""
+"""`penchant score --on`: scoring of any number of files by the workers of a cluster, into a directory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The command line's options for the model and the scores."""
+    """Command-line options for the model and the scores."""
 
     model: str
     device: str | None
@@ -42,7 +42,7 @@ def stream(
     resume: bool,
     on_error: str,
 ) -> None:
-    """Score the files of some names, and summarise the work on standard error."""
+    """Score the files that `names` refer to, and write a summary to standard error."""
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
     from penchant.cluster.pool import Pool
@@ -60,7 +60,7 @@ def stream(
     method = method_for(asked.method, model)
     check_normalise(asked.normalise, method)
     if asked.normalise in (*FREQUENCY, *PREFIXED):
-        raise MethodError(f"--normalise {asked.normalise} cannot be used with --on", hint="score without --on")
+        raise MethodError(f"--normalise {asked.normalise} cannot be used with --on", hint="omit --on")
     recipe = Recipe(
         penchant=__version__,
         model=model.name,
@@ -86,10 +86,10 @@ def stream(
 
 def _directory(out: Path | None, names: list[str]) -> Path:
     if out is None:
-        raise MethodError("--on writes a table for each file", hint="name a directory for the tables with -o")
+        raise MethodError("--on writes a table for each file", hint="give a directory for the tables with -o")
     if not names or "-" in names:
-        raise MethodError("--on needs input files", hint="name files, directories, patterns or URLs")
+        raise MethodError("--on needs input files", hint="give files, directories, patterns or URLs")
     for name in names:
         if out.resolve().is_relative_to(Path(name).resolve()):
-            raise MethodError("is inside an input directory", where=str(out), hint="name another with -o")
+            raise MethodError("is inside an input directory", where=str(out), hint="give another directory with -o")
     return out

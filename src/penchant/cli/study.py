@@ -1,4 +1,4 @@
-"""`penchant run`, `demo`, `init`, `list` and `schema`: studies and their ingredients."""
+"""`penchant run`, `demo`, `init`, `list` and `schema`: studies, their templates and their components."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that holds one.")],
+    study: Annotated[
+        Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that contains one.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR, also with other models.")] = False,
     model: Annotated[
@@ -87,7 +89,7 @@ def demo(
     ] = None,
     full: FullOption = False,
 ) -> None:
-    """Run the bundled study: small models of Shakespeare's English and of ours. Offline, under a minute."""
+    """Run the bundled study of small models of Shakespeare's and of modern English, offline, in under a minute."""
     _status("demo: starting")
     from penchant.instruments.run_options import Run
     from penchant.study.study_file import DEMO
@@ -98,13 +100,13 @@ def demo(
 
 
 def _status(text: str) -> None:
-    """Write a status line at once, if stderr is a terminal, since loading takes seconds."""
+    """Write a status line immediately if stderr is a terminal, since loading takes seconds."""
     if sys.stderr.isatty():
         say(text)
 
 
 def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> None:
-    """Run a study, print the findings and write the report. `changes` replace settings of the study file."""
+    """Run a study, print the findings and write the report; `changes` override settings of the study file."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
@@ -152,7 +154,7 @@ def list_(
     ] = None,
     format: Annotated[str, typer.Option("--format", help="table, or json: an object for each topic.")] = "table",
 ) -> None:
-    """List probes, kinds of models, data, scoring methods, grammars, or conventions of other tools."""
+    """List probes, kinds of models, data, scoring methods, grammars, or the conventions of other tools."""
     from penchant.study.catalogue import catalogue, records, topics
 
     check_format(format, ("table", "json"))
@@ -180,7 +182,7 @@ def schema(
         ),
     ] = "study",
 ) -> None:
-    """Print the JSON schema of a study file, or of the files of a test set."""
+    """Print the JSON schema of a study file or of a test set's files."""
     from penchant.study.catalogue import schemas
 
     write(json.dumps(schemas(what), indent=2))

@@ -1,4 +1,4 @@
-"""`penchant surprisal`: the surprisal of every word."""
+"""`penchant surprisal`: surprisal of every word."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from penchant.engine.word_surprisal import WordScore
 
 Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
-"""The number or name of a text, the text, the spans of its words, and its place for errors."""
+"""Number or name of a text, the text, the spans of its words, and its place for error messages."""
 PARTS = ("lines", "paragraphs", "file")
 
 
@@ -95,7 +95,7 @@ def surprisal(
     if texts not in PARTS:
         raise MethodError(f"unknown unit of text '{texts}' for --texts", hint=one_of(texts, PARTS))
     if (words or id) and column is None:
-        raise MethodError("--words and --id need a table", hint="name the column of its texts with --column")
+        raise MethodError("--words and --id need a table", hint="give the column of its texts with --column")
     source = _source(text, texts, column, words, id)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     from penchant.engine.scorer import Scorer
@@ -132,20 +132,20 @@ def _spans(texts: Iterable[Named]) -> Iterator[tuple[str, list[tuple[int, int]],
 
 
 class Unread:
-    """A counter of words without a surprisal."""
+    """Counter of words without a surprisal."""
 
     def __init__(self) -> None:
         self.words = self.without = 0
 
     def counted(self, scores: Iterable[list[WordScore]]) -> Iterator[list[WordScore]]:
-        """Yield the scores unchanged, counting on the way."""
+        """Yield the scores unchanged, and update the counts."""
         for of_text in scores:
             self.words += len(of_text)
             self.without += sum(word.surprisal != word.surprisal for word in of_text)
             yield of_text
 
     def told(self) -> Iterator[str]:
-        """Yield the notes for the user."""
+        """Yield a note on words without a surprisal, if there are any."""
         if self.without:
             yield (
                 f"{of_all(self.without, self.words, 'words', 'have')} no surprisal: the first word of a text if the "
@@ -154,7 +154,7 @@ class Unread:
 
 
 def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
-    """Yield notes on the computation of the numbers, and on texts read in parts."""
+    """Yield notes on the computation of the surprisals, and on texts that were read through windows."""
     from penchant.engine.scoring_methods import method_for
 
     lm, unit = scorer.model, "bits" if bits else "nats"
@@ -177,17 +177,17 @@ def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
 def _source(
     text: str, parts: str, column: str | None, words: str | None, id: str | None
 ) -> Callable[[], Iterator[Named]]:
-    """Return a function that iterates over the texts from the start.
+    """Return a function that returns a new iterator over the texts.
 
-    Unreadable input raises an error here, before a model is loaded.
+    Raises DataError or MethodError if the input cannot be read, before a model is loaded.
     """
     from penchant.engine.word_surprisal import white_space_words
 
     if not text.strip():
-        raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or name a file")
+        raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or a file")
     if text != "-" and not exists(Path(text)) and len(text.split()) > 1:
         if column is not None:
-            raise MethodError("--column needs a table", hint="name a file")
+            raise MethodError("--column needs a table", hint="give a file")
         return lambda: iter([(1, text, white_space_words(text), "the text")])
     if text != "-":
         require_file(text)

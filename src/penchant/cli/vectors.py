@@ -1,4 +1,4 @@
-"""`penchant vectors`: word vectors trained on running text."""
+"""`penchant vectors`: training of word vectors on running text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FormsOf = Annotated[
 
 @vectors.callback()
 def _group() -> None:
-    """Make `train` a subcommand; an app with a single command would otherwise run it directly."""
+    """Make `train` a subcommand, since an app with a single command would run the command directly."""
 
 
 @vectors.command("train")
@@ -62,7 +62,7 @@ def train(
     data: FormsOf = None,
     workers: Workers = None,
 ) -> None:
-    """Train vectors on text, split into sentences and words as by corpus extract, and write a card beside them."""
+    """Train word vectors on text, split into sentences and words as in corpus extract, and write a card for them."""
     from penchant.corpus.process_pool import worthwhile
     from penchant.corpus.stimulus_sets import read_stimuli
     from penchant.corpus.text_files import check_layout, find_texts

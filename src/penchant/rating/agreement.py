@@ -1,4 +1,4 @@
-"""Agreement between raters in databases of judgements, except of words in gaps, whose tables `cloze` reads."""
+"""Agreement between raters in databases of judgements, except judgements of words in gaps, which `cloze` reads."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from penchant.text_io import opened
 
 
 def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
-    """Read the task and the answers from databases of one task; None for other files and for words in gaps.
+    """Return the task and the answers in databases of one task; None for other files and for words in gaps.
 
-    Raises DataError for databases of different tasks, or of tasks beside other files.
+    Raises DataError if the databases are of different tasks or are given together with other files.
     """
     databases = [read for read in map(_read, files) if read is not None]
     if not databases:
@@ -31,7 +31,7 @@ def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
     same = all(task[name] == first[name] for task, _ in databases for name in ("question", "kind", "points"))
     if len(databases) < len(files) or not same:
         message = "agreement is computed for one set of items, but these files have several"
-        raise DataError(message, where=str(files[0]), hint="name the files one at a time")
+        raise DataError(message, where=str(files[0]), hint="give the files one at a time")
     # Raters are identified by name, as their numbers differ between files.
     said = [(rater, 0, key, value) for _, each in databases for rater, _, key, value in each]
     return first, said
@@ -49,11 +49,11 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
 def agreement(
     task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
 ) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame, list[str]]:
-    """Return tables of raters and of disputed items, Krippendorff's α with raw agreement, and notes on raters.
+    """Return a table of raters, Krippendorff's α with raw agreement, a table of disputed items, and notes on raters.
 
-    The table of raters has their number of answers and, on a scale, their correlation with the others. α is computed
-    over all items, ordinal on a scale, nominal for choices. Disputed items have answers `least` or more apart (for
-    choices, any that differ).
+    The table of raters has each rater's number of answers and, for a scale, the correlation with the other raters. α is
+    computed over all items, with the ordinal metric for a scale and the nominal metric for choices. An item is disputed
+    if two of its answers differ by `least` or more (for choices, if any two differ).
     """
     choice = task["kind"] == "choice"
     answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]

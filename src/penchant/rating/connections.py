@@ -1,4 +1,4 @@
-"""Connections with limits on waiting time and number, so that slow clients leave room for others."""
+"""Connections with limits on their waiting time and number, so that slow clients do not block others."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
-"""Seconds in which a whole request must arrive."""
+"""Time in seconds within which a complete request must arrive."""
 _STOPPING = 3
-"""Seconds to finish responses when the server is stopped."""
+"""Time in seconds to finish responses after the server is stopped."""
 MOST = 200
-"""The most connections at a time; a further one replaces the one that has waited longest."""
+"""Maximum number of simultaneous connections; a new connection replaces the one that has waited longest."""
 
 
 class Patient(H11Protocol):
-    """A connection that is closed if its request is late, or if another needs its place."""
+    """Connection that is closed if its request is late, or to make room for a new connection."""
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Register the connection, closing the one that has waited longest if there are too many."""
+        """Register the connection, and close the connection that has waited longest if there are too many."""
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > MOST:
@@ -33,12 +33,12 @@ class Patient(H11Protocol):
             waiting[min(waiting)]._close()
 
     def data_received(self, data: bytes) -> None:
-        """Process data, and keep the deadline until the request is whole."""
+        """Process data, and keep the deadline until the request is complete."""
         super().data_received(data)
         self._wait()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Start the deadline for the next request."""
         super().on_response_complete()
         self._wait()
 
@@ -65,7 +65,7 @@ class Patient(H11Protocol):
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """Return the server's settings: no logs, no server header, and a limit on half-sent requests."""
+    """Return the server's settings: no logs, no server header, and limits on incomplete requests."""
     return uvicorn.Config(
         app,
         log_config=None,

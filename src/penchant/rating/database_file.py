@@ -1,8 +1,8 @@
-"""The file of a database of judgements: locked by one process, checked for missing answers, and copied whole.
+"""The file of a database of judgements: locking by one process, detection of missing answers, and backup.
 
-SQLite writes changes into FILE-wal first, and from there into FILE. While FILE-wal holds answers, the header of FILE
-has a number g > 0, for which FILE-wal writes −g. Any merge of the two thus removes the mark, and a FILE without its
-FILE-wal, or with that of another time, is recognised by its numbers.
+SQLite writes changes first to FILE-wal, and from there to FILE. While FILE-wal contains answers, the header of FILE has
+a number g > 0, called the mark, and FILE-wal has −g in its place. Merging FILE-wal into FILE thus removes the mark, and
+the numbers show whether FILE-wal is missing or belongs to another state of FILE.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from penchant.tables.judgement_database import APPLICATION, HEADER, MAGIC, is_be
 from penchant.text_io import require_file
 
 _EVERY = 500
-"""The number of changes after which they are merged into FILE."""
+"""Number of changes after which FILE-wal is merged into FILE."""
 
 
 def is_database(path: Path) -> bool:
-    """True if a file is an SQLite database."""
+    """Return whether a file is an SQLite database."""
     with path.open("rb") as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
 
 class Database:
-    """A database locked by this process; changes are on the disk when `change` ends."""
+    """Database locked by this process; changes are on disk when `change` ends."""
 
     def __init__(self, path: Path, handle: int, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -43,10 +43,10 @@ class Database:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, path: str | Path, *, make: bool) -> Iterator[Self]:
-        """Open a database, following a link to its file; create it if missing and `make`.
+        """Open a database, following symbolic links; create it if it is missing and `make` is true.
 
-        Raises OutputError for a file of another kind, with two names, or locked by another process; StudyError if it is
-        missing; DataError if it is incomplete or damaged.
+        Raises OutputError if the file is of another kind, has several hard links or is locked by another process;
+        StudyError if it is missing and `make` is false; DataError if it is incomplete or damaged.
         """
         refuse_other(path, "a database of judgements", is_database)
         if not make and not occupied(path):
@@ -67,22 +67,22 @@ class Database:
                     with contextlib.suppress(sqlite3.Error):  # left to the next start
                         database.bring_in()
         except BlockingIOError as error:
-            message = "another process serves it"
-            raise OutputError(message, where=str(path), hint="stop that process, or name another file") from error
+            message = "is being served by another process"
+            raise OutputError(message, where=str(path), hint="stop that process, or give another file") from error
         except OSError as error:
             raise OutputError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
     @property
     def is_new(self) -> bool:
-        """True if the database is empty. Raises OutputError for a database of something else."""
+        """Whether the database is empty. Raises OutputError if it contains anything other than judgements."""
         (tables,) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and self.connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-            raise OutputError("is a database, but not of judgements", where=str(self.path))
+            raise OutputError("is not a database of judgements", where=str(self.path))
         return not tables
 
     @contextlib.contextmanager
     def change(self) -> Iterator[None]:
-        """Run the block as one transaction, which is on the disk at the end, or undone if it fails."""
+        """Run a block as one transaction, which is on disk when the block ends, or rolled back if the block fails."""
         if self._changing:
             yield
             return
@@ -104,7 +104,7 @@ class Database:
         self._changes += 1
 
     def bring_in(self) -> bool:
-        """Merge all changes into the file. False if another program is reading it, so that some stay in FILE-wal."""
+        """Merge all changes into FILE; return False if some stay in FILE-wal because another program is reading."""
         self._set_mark()  # the mark stays until all answers are merged
         (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
@@ -122,9 +122,10 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Merge changes and mark the file.
+        """Merge changes into FILE and set its mark.
 
-        While another program reads it, some may be merged without the mark; the next change tries again.
+        While another program is reading FILE, changes may be merged without setting the mark; the next change tries
+        again.
         """
         number = abs(_mark(self._handle)) + 1
         self.connection.execute(f"PRAGMA user_version = {number}")
@@ -134,13 +135,13 @@ class Database:
 
 
 def back_up(path: str | Path, to: str | Path) -> None:
-    """Write a copy of a database, which may be served meanwhile, completely or not at all.
+    """Copy a database atomically, even while it is being served.
 
-    Raises DataError for anything but a whole database, OutputError if `to` exists.
+    Raises DataError if `path` is not a complete database of judgements, OutputError if `to` exists.
     """
     for name in (Path(to), Path(f"{to}-wal")):
         if occupied(name):
-            raise OutputError("already exists", where=str(name), hint="name another file")
+            raise OutputError("already exists", where=str(name), hint="give another file")
     file = Path(os.path.realpath(path))
     require_file(path)
     with file.open("rb") as stream:  # not `opened`, since the file may be written to meanwhile
@@ -163,19 +164,19 @@ def back_up(path: str | Path, to: str | Path) -> None:
 
 
 def _mark(handle: int) -> int:
-    """Read the mark through the open handle, since closing another one would release SQLite's locks."""
+    """Return the mark, read through the open handle, since closing another handle would release SQLite's locks."""
     return mark_of(os.pread(handle, HEADER, 0))
 
 
 def _require_one_name(file: Path, handle: int) -> None:
-    """Raise OutputError for a file with two names: SQLite would look for FILE-wal beside each."""
+    """Raise OutputError if a file has several hard links, since SQLite would look for FILE-wal beside each name."""
     if os.fstat(handle).st_nlink > 1:
-        hint = "remove the other names, or stop serving it, copy it with cp, and name the copy"
-        raise OutputError("has several names (hard links)", where=str(file), hint=hint)
+        hint = "remove the other links, or stop serving the file, copy it with cp, and give the copy"
+        raise OutputError("has several hard links", where=str(file), hint=hint)
 
 
 def _require_whole(file: Path, mark: int) -> None:
-    """Raise DataError unless FILE-wal is there if needed, and belongs to this state of the file."""
+    """Raise DataError if FILE-wal is needed but missing, or belongs to another state of the file."""
     if not is_beside(file):
         refuse_part(file, mark)
         return
@@ -183,12 +184,12 @@ def _require_whole(file: Path, mark: int) -> None:
         (number,) = connection.execute("PRAGMA user_version").fetchone()
     if number not in (mark, -abs(mark), abs(mark) + 1):
         message = f"{file.name}-wal beside it belongs to another state of the file"
-        hint = "if you replaced the file by a copy, remove FILE-wal; make copies with --backup"
+        hint = "if you replaced the file with a copy, remove FILE-wal; make copies with --backup"
         raise DataError(message, file=file, hint=hint)
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """Return a connection whose commits are on the disk when they return."""
+    """Return a connection whose commits are on disk when they return."""
     connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
     for setting in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "secure_delete = ON"):
         connection.execute(f"PRAGMA {setting}")

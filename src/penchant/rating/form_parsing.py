@@ -1,4 +1,4 @@
-"""Parsing of untrusted forms: small ones, sent by the page itself, with numbers in range."""
+"""Parsing of untrusted forms, with checks of their size, their origin and the range of numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 BODY = 16 * 1024
-"""The most bytes of a form."""
+"""Maximum size of a form in bytes."""
 _FORM = "application/x-www-form-urlencoded"
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """Return the fields of a form. Raises HTTPException for a bad form, one from another site, or one too large."""
+    """Return the fields of a form. Raises HTTPException if the form is invalid, too large or from another site."""
     origin = request.headers.get("origin", "")
     if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
         raise HTTPException(403, "This form comes from another site.")
@@ -34,5 +34,5 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def whole(text: str) -> int | None:
-    """Return a number of at most nine digits; None for anything else."""
+    """Return the non-negative integer that a text of at most nine digits denotes; None for any other text."""
     return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None

@@ -1,4 +1,4 @@
-"""The order of the items for each rater: random, with some items twice."""
+"""Order of the items for each rater: random, with some items repeated."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from penchant.rating.tasks import Task
 
 _BLOCK = 10
-"""The number of consecutive places of which half have their sides swapped."""
+"""Number of consecutive places in which half of the items have their sides swapped."""
 _APART = 10
-"""The fewest items between two showings of the same one, if there are enough items."""
+"""Minimum number of items between two showings of the same item, if there are enough items."""
 
 
 class Place(NamedTuple):
-    """One place in a rater's list: an item's number, whether it is repeated, and whether its sides are swapped."""
+    """Place in a rater's list: an item's number, whether the item is repeated, and whether its sides are swapped."""
 
     item: int
     repeated: bool
@@ -24,10 +24,10 @@ class Place(NamedTuple):
 
 
 def plan(task: Task, rater: int) -> list[Place]:
-    """Return the list of places of rater number `rater`.
+    """Return the list of places for the rater with number `rater`.
 
-    Practice items come first, in their given order, then the items in an order drawn with the seed, attention items
-    among them, and a share of the items a second time, well after the first.
+    Practice items come first, in the given order. The other items, including attention items, follow in a random order
+    drawn with the seed. A proportion of the items is repeated, well after the first showing.
     """
     draw = np.random.default_rng([task.seed, rater])
     kinds = [question.kind for question in task.items]
@@ -44,7 +44,7 @@ def plan(task: Task, rater: int) -> list[Place]:
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
-    """Draw the places with swapped sides: half of every `_BLOCK` places, one more or less of an odd rest."""
+    """Draw which of `number` places have swapped sides: half of each `_BLOCK` places, rounded at random if odd."""
     turned: list[bool] = []
     while len(turned) < number:
         size = min(_BLOCK, number - len(turned))
@@ -56,7 +56,7 @@ def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
 def _with_repeats(
     order: list[tuple[int, bool]], regular: set[int], number: int, draw: np.random.Generator
 ) -> Iterator[tuple[int, bool]]:
-    """Yield the order with some items of its first half repeated, at the earliest after `_APART` others."""
+    """Yield `order` with `number` items from its first half repeated, at the earliest after `_APART` other items."""
     half = order[: (len(order) + 1) // 2]
     early = [(position, i) for position, (i, _) in enumerate(half) if i in regular]
     chosen = draw.choice(len(early), size=min(number, len(early)), replace=False).tolist() if early else []

@@ -1,7 +1,7 @@
 """The database of judgements: the task, the raters, their orders of items, and all answers.
 
-Answers are a journal: no entry is ever changed, a retraction is an entry of its own, and an entry is on the disk before
-the page reports it as saved. One process at a time may open a database.
+Answers form a journal: no entry is ever changed, a retraction is a separate entry, and each entry is on disk before the
+page reports it as saved. Only one process at a time can open a database.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _SCHEMA = f"""
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """Somebody who rates."""
+    """A rater, with number, name and token."""
 
     n: int
     name: str
@@ -59,10 +59,11 @@ class Rater:
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """An item at a place of a rater's list, with the last answer to it.
+    """An item at a place in a rater's list, with the rater's last answer.
 
-    `revision` counts the entries at this place, including retracted ones; `value`, `skipped` and `comment` are those of
-    the last answer, None and "" if there is none; it `stands` unless it was retracted.
+    `revision` is the number of journal entries at this place, including retractions. `value`, `skipped` and `comment`
+    describe the last answer, and are None, "" and "" if there is none; `stands` is false if there is no answer or if it
+    was retracted.
     """
 
     position: int
@@ -77,7 +78,7 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A rater's progress: items done of all, and the place of the first open one, None at the end."""
+    """A rater's progress: `done` of `of` places, and the first open place, None if there is none."""
 
     done: int
     of: int
@@ -85,7 +86,7 @@ class Progress:
 
 
 class Store:
-    """An open database of judgements; a context manager that locks it against other processes."""
+    """Open database of judgements, as a context manager that locks the database against other processes."""
 
     def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
         self.path = database.path
@@ -100,9 +101,9 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path, task: Task | None = None, *, raters: Sequence[str] = (), slots: int = 0) -> Self:
-        """Open the database at a path, or create it for a task; add missing raters, and let `slots` raters join.
+        """Open the database at a path, or create it for a task; add missing raters, and allow `slots` raters to join.
 
-        Raises OutputError for a file of another kind and for a database locked by another process, StudyError if the
+        Raises OutputError if the file is of another kind or is locked by another process, and StudyError if the
         database has another task.
         """
         held = contextlib.ExitStack()
@@ -126,8 +127,8 @@ class Store:
     def _continue(self, task: Task, raters: Sequence[str], slots: int) -> None:
         (known,) = self._one("SELECT sha256 FROM task")
         if known != task.sha256:
-            message = "holds judgements of other items, or was made with another seed, share of repeats or scale"
-            raise StudyError(message, where=str(self.path), hint="use the same options, or name another file with -o")
+            message = "contains judgements of other items, or has another seed, proportion of repeats or scale"
+            raise StudyError(message, where=str(self.path), hint="use the same options, or give another file with -o")
         with self.change():
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
             refuse_alike(raters, [rater.name for rater in self.raters()])
@@ -144,24 +145,24 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Merge all changes into the file, and unlock it."""
+        """Merge all changes into the file and unlock it."""
         self._held.close()
 
     # Raters -----------------------------------------------------------------------------------------------------------
 
     def raters(self) -> list[Rater]:
-        """Return all raters, in the order in which they were added."""
+        """Return all raters in the order in which they were added."""
         return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
 
     def token(self, name: str) -> str:
-        """Return the token of the owner's link, or of the link to join."""
+        """Return the token of the link called `name`: the owner's link or the link for joining."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
     def withdraw(self, n: int) -> bool:
-        """Delete a rater with all answers, so that no byte of them is left. Can be repeated after a failure.
+        """Delete a rater and all of the rater's answers from the file; can be repeated after a failure.
 
-        False if another program reads the database, so that traces remain until the database is closed.
+        Return False if traces remain until the database is closed because another program is reading it.
         """
         with self.change():
             self._db.execute("DELETE FROM answers WHERE rater = ?", (n,))
@@ -172,24 +173,24 @@ class Store:
         return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
-        """True if a token is that of the owner, or that to join; compared in constant time."""
+        """Return whether `given` is the token of the link called `name`, compared in constant time."""
         return same(self.token(name), given)
 
     def rater(self, n: int, token: str) -> Rater | None:
-        """Return the rater of a number and token, compared in constant time."""
+        """Return the rater with number `n` if `token` matches, else None; tokens are compared in constant time."""
         row = self._one("SELECT n, name, token FROM raters WHERE n = ?", min(n, _NUMBERS))
         known = Rater(*row) if row is not None else Rater(0, "", "-" * 22)
         return known if same(known.token, token) and row is not None else None
 
     def rater_of(self, token: str) -> Rater | None:
-        """Return the rater with a token, in a time that does not depend on the match."""
+        """Return the rater with a token, or None; the running time does not depend on the match."""
         matches = [rater for rater in self.raters() if same(rater.token, token)]
         return matches[0] if matches else None
 
     def join(self, form: str) -> Rater | None:
-        """Return the rater who joins by a form, a new one the first time; None if all slots are taken.
+        """Return the rater who joins with a form, adding the rater the first time; None if all slots are taken.
 
-        The rater's token derives from the form, so that whoever has the form has the rater's link.
+        The rater's token is derived from the form, so that sending the same form again returns the same rater.
         """
         token = self.signed("joined", form)[: _BITS // 4]
         with self.change():
@@ -209,21 +210,21 @@ class Store:
         return rater
 
     def signed(self, *parts: object) -> str:
-        """Return a signature of the parts that only this database can make."""
+        """Return a signature of `parts`, which only this database can compute."""
         message = _json([str(part) for part in parts]).encode()
         return hmac.new(str(self._secret).encode(), message, "sha256").hexdigest()
 
     # Items ------------------------------------------------------------------------------------------------------------
 
     def progress(self, rater: Rater) -> Progress:
-        """Return a rater's progress."""
+        """Return the progress of a rater."""
         (of,) = self._one("SELECT COUNT(*) FROM places WHERE rater = ?", rater.n)
         done = {position for (position,) in self._db.execute(_DONE, (rater.n, rater.n))}
         following = next((position for position in range(1, of + 1) if position not in done), None)
         return Progress(len(done), of, following)
 
     def showing(self, rater: Rater, position: int) -> Showing | None:
-        """Return the item at a place of a rater's list; None if there is no such place."""
+        """Return the item at a position in a rater's list; None if there is no such position."""
         if not 0 < position < _NUMBERS:
             return None
         row = self._one(
@@ -256,7 +257,7 @@ class Store:
         comment: str = "",
         seconds: float | None = None,
     ) -> bool:
-        """Save an answer to a shown item. False, and nothing is saved, if there is a newer entry."""
+        """Save an answer to a shown item; return False without saving it if there is a newer entry."""
         with self.change():
             place = (rater.n, shown.position)
             (said,) = self._one("SELECT COUNT(*) FROM answers WHERE rater = ? AND position = ?", *place)
@@ -268,12 +269,12 @@ class Store:
         return True
 
     def last(self, rater: Rater) -> int | None:
-        """Return the number of a rater's last answer that stands; None if there is none."""
+        """Return the number of a rater's last answer that was not retracted; None if there is none."""
         row = self._one(_LAST, rater.n)
         return int(row[0]) if row else None
 
     def undo(self, rater: Rater, number: int) -> bool:
-        """Retract an answer by its number. False, and nothing is done, if it is no longer the last."""
+        """Retract an answer by its number; return False without effect if it is no longer the rater's last answer."""
         with self.change():
             last = self._one(_LAST, rater.n)
             if last is None or last[0] != number:
@@ -283,7 +284,7 @@ class Store:
         return True
 
     def decide(self, item: int, value: float | str, comment: str, known: int) -> bool:
-        """Save the owner's decision on a disputed item. False if there are more decisions than `known`."""
+        """Save the owner's decision on an item; return False if the number of earlier decisions is not `known`."""
         with self.change():
             if self._one("SELECT COUNT(*) FROM decisions WHERE item = ?", item) != (known,):
                 return False
@@ -294,7 +295,7 @@ class Store:
     # The database -----------------------------------------------------------------------------------------------------
 
     def _one(self, query: str, *values: object) -> Any:
-        """Return the first row of a result, None if there is none."""
+        """Return the first row of a query's result; None if there is none."""
         return self._db.execute(query, values).fetchone()
 
     def _task(self) -> Task:
@@ -335,7 +336,7 @@ def new_token() -> str:
 
 
 def same(known: str, given: str) -> bool:
-    """True if two texts are equal; compared in constant time."""
+    """Return whether two texts are equal, compared in constant time."""
     return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
 
 

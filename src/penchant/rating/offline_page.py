@@ -1,6 +1,6 @@
-"""A page for each rater that works without a server: it keeps answers in the browser and saves them as a table.
+"""Rating pages that work without a server: they keep a rater's answers in the browser and save them as a table.
 
-Instruments read that table; its first row also holds the complete journal of answers, which `take_in` reads.
+Instruments read this table. Its first row also contains the complete journal of answers, which `take_in` reads.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from penchant.rating.tasks import Question, Task
 from penchant.text_io import read_text
 
 JOURNAL = "penchant journal"
-"""The cell of the first row that holds the complete journal."""
+"""Name of the cell in the first row that contains the complete journal."""
 _LARGEST = 50 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The rater of an imported file, and the numbers of new and of already known answers."""
+    """The rater of an imported file, and the numbers of new answers and of answers already known."""
 
     rater: str
     new: int
@@ -36,7 +36,7 @@ class Taken:
 
 
 def write_pages(store: Store, folder: str | Path) -> list[Path]:
-    """Write a page for each rater into a folder. Raises OutputError, also if there are no raters."""
+    """Write a page for each rater and return the paths. Raises OutputError, also if there are no raters."""
     raters = store.raters()
     if not raters:
         raise OutputError("there are no raters yet", where=str(folder), hint="add them with --raters anna,ben")
@@ -69,12 +69,12 @@ def _hash(text: str) -> str:
 
 
 def _embedded(value: object) -> str:
-    """Return JSON that is safe inside a script element."""
+    """Return a value as JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 
 def _given(store: Store, rater: Rater) -> dict[str, Any]:
-    """Return the data of a page: the task, and the items in the rater's order."""
+    """Return the data for a rater's page: the task, and the items in the rater's order."""
     task = store.task
     seen: set[int] = set()
     items = []
@@ -119,7 +119,7 @@ def _item(task: Task, question: Question, *, turned: bool, repeated: bool) -> di
 
 
 def take_in(store: Store, files: Sequence[str | Path]) -> list[Taken]:
-    """Import the answers that pages saved, all or none. Raises DataError for a file from elsewhere."""
+    """Import all answers that pages saved, or none. Raises DataError if a file was not saved by a page of `store`."""
     with store.change():
         return [_take_in(store, Path(file)) for file in files]
 
@@ -128,7 +128,7 @@ def _take_in(store: Store, path: Path) -> Taken:
     journal = _journal(path)
     rater = next((each for each in store.raters() if each.n == journal.get("n")), None)
     if rater is None or journal.get("sign") != store.signed("page", rater.n, rater.token):
-        raise DataError("was saved by a page of another database", file=path, hint="name the database of that page")
+        raise DataError("was saved by a page of another database", file=path, hint="give the database of that page")
     if journal.get("task") != store.task.sha256:
         raise DataError("was saved by a page of another task", file=path)
     answers = journal.get("said")
@@ -137,7 +137,7 @@ def _take_in(store: Store, path: Path) -> Taken:
         position, value, skipped, comment, seconds = _checked(store.task, entry, path)
         showing = store.showing(rater, position)
         if showing is None:
-            raise DataError(f"has an answer to item {position}, which the list of {rater.name} lacks", file=path)
+            raise DataError(f"has an answer to item {position}, which is not in the list of {rater.name}", file=path)
         if showing.stands and (showing.value, showing.skipped) == (value, skipped):
             known += 1
             continue
@@ -155,13 +155,13 @@ def _journal(path: Path) -> dict[str, Any]:
 
 
 def _checked(task: Task, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
-    """Return the fields of one answer, as the database stores them. Raises DataError."""
+    """Return the fields of one answer as the database stores them. Raises DataError if they are invalid."""
     if not isinstance(entry, Mapping):
         raise DataError("is damaged", file=path)
     position, number, seconds = entry.get("position"), entry.get("answer"), entry.get("seconds")
     skipped, comment = str(entry.get("skipped") or ""), str(entry.get("comment") or "")[:COMMENT]
     whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(task.answers)
     if not isinstance(position, int) or not (whole or (number is None and skipped in REASONS)):
-        raise DataError(f"contains an impossible answer: {number!r}", file=path)
+        raise DataError(f"contains an invalid answer: {number!r}", file=path)
     time = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None
     return position, task.answers[number] if isinstance(number, int) else None, "" if whole else skipped, comment, time

@@ -1,4 +1,4 @@
-"""The owner's summary: progress, agreement over time, disputed items, and tables to export."""
+"""Summary for the owner: progress, agreement over time, disputed items, and tables to export."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from penchant.tables.formula_escape import for_spreadsheets
 from penchant.tables.judgement_database import CURRENT, judgement_rows
 
 STEPS = 10
-"""The number of points at which agreement over time is measured."""
+"""Number of times at which agreement over time is computed."""
 MOST = 100
-"""The most disputed items that are shown."""
+"""Maximum number of disputed items to show."""
 RESAMPLES = 1_000
 _SAID = f"""
     SELECT raters.name, places.item, said.value, places.repeated, said.seconds,
@@ -43,7 +43,7 @@ _OF = """
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One answer that stands; `value` is None if the item was skipped."""
+    """An answer that was not retracted; `value` is None if the item was skipped."""
 
     rater: str
     item: int
@@ -58,9 +58,9 @@ class Said:
 class RaterFacts:
     """A rater's progress and consistency.
 
-    `repeats` are the items shown twice and answered both times, `same` those with equal answers, `apart` the mean
-    distance of the two answers (NaN for choices); `missed` of `attention` items were answered wrongly. `seconds` is the
-    median time per item, NaN before there is one.
+    `repeats` is the number of items that were shown twice and answered both times, `same` the number of these with
+    equal answers, and `apart` the mean distance between the two answers (NaN for choices). `missed` of the `attention`
+    items were answered incorrectly. `seconds` is the median time per item, NaN if no time is known.
     """
 
     name: str
@@ -77,7 +77,7 @@ class RaterFacts:
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """An item on which raters differ, with all answers, and the owner's decision if there is one."""
+    """An item on which raters disagree, with all answers and, if there is one, the owner's decision."""
 
     item: int
     question: Question
@@ -88,7 +88,7 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The content of the owner's page; `shares` are the possible answers with their counts and shares."""
+    """Content of the owner's page; `shares` has each possible answer with its count and proportion."""
 
     raters: tuple[RaterFacts, ...]
     agreement: Estimate
@@ -99,16 +99,16 @@ class Summary:
     more: int
     comments: tuple[tuple[str, Question, str], ...]
     skipped: tuple[tuple[str, Question, str], ...]
-    """The rater, item and reason of each skip, the latest first."""
+    """The rater, item and reason of each skip, latest first."""
 
     @property
     def drawn(self) -> bool:
-        """True if there is enough agreement over time to draw."""
+        """Whether agreement is known at two or more times, so that it can be drawn."""
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 
 def summarise(path: Path, task: Task) -> Summary:
-    """Summarise the answers so far."""
+    """Return a summary of the answers in the database at `path`."""
     said, of, decisions = _read(path)
     disputed = _disputed(task, said, decisions)
     return Summary(
@@ -125,12 +125,12 @@ def summarise(path: Path, task: Task) -> Summary:
 
 
 def code(store: Store, rater: Rater) -> str:
-    """Return the code that a rater is shown at the end, which proves to the owner that the end was reached."""
+    """Return the code shown to a rater at the end, which proves to the owner that the rater has finished."""
     return store.signed("done", rater.n, rater.token)[:8].upper()
 
 
 def _reading(path: Path) -> closing[sqlite3.Connection]:
-    """Connect read-only, beside the server, so that raters need not wait."""
+    """Open a read-only connection, separate from the server's, so that raters need not wait."""
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
 
 
@@ -150,7 +150,7 @@ def _first(task: Task, said: Sequence[Said]) -> list[Said]:
 
 
 def _counted(task: Task, said: Sequence[Said]) -> list[Said]:
-    """Return the judgements: answers at the first showing of an item."""
+    """Return the judgements, which are the answers at the first showing of each item."""
     return [each for each in _first(task, said) if each.value is not None]
 
 
@@ -176,9 +176,9 @@ def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
 
 
 def alpha(task: Task, said: Sequence[Said]) -> Estimate:
-    """Return Krippendorff's α of the judgements: ordinal on a scale, nominal for choices.
+    """Return Krippendorff's α of the judgements, with the ordinal metric for a scale and the nominal for choices.
 
-    `penchant ratings agreement` computes the same.
+    The result is the same as in `penchant ratings agreement`.
     """
     domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
     kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
@@ -186,7 +186,7 @@ def alpha(task: Task, said: Sequence[Said]) -> Estimate:
 
 
 def _counts(task: Task, said: Sequence[Said]) -> Counts:
-    """Return the number of times each item was given each answer, (items, answers)."""
+    """Return the counts of each answer to each item, an array (items, answers)."""
     rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
@@ -195,7 +195,7 @@ def _counts(task: Task, said: Sequence[Said]) -> Counts:
 
 
 def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]]:
-    """Yield each possible answer with its count and share."""
+    """Yield each possible answer with its count and proportion."""
     times = _counts(task, said).sum(axis=0)
     for answer, n in zip(task.answers, times.tolist(), strict=True):
         label = f"the {answer} sentence" if task.kind == "choice" else f"{answer:g}"
@@ -203,14 +203,14 @@ def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]
 
 
 def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
-    """Return agreement after each tenth of the judgements so far, with their number."""
+    """Return the agreement after each tenth of the judgements, with the number of judgements used."""
     counted = _counted(task, said)
     ends = sorted({len(counted) * step // STEPS for step in range(1, STEPS + 1)} - {0})
     return [(end, alpha(task, counted[:end])) for end in ends]
 
 
 def growth_svg(path: Path, task: Task) -> str:
-    """Draw agreement over time."""
+    """Return an SVG figure of the agreement over time."""
     from penchant.report.lazy_altair import alt
 
     grown = growth(task, _read(path)[0])
@@ -261,7 +261,7 @@ Cells = Mapping[str, object]
 
 
 def _judgements(path: Path, task: Task) -> list[Cells]:
-    """Return the judgements in the form that the instrument reads."""
+    """Return the judgements in the format that the instrument reads."""
     with _reading(path) as database:
         data = database.serialize()
     return [row.values for row in judgement_rows(data, path)]
@@ -292,6 +292,6 @@ EXPORTS: Mapping[str, Callable[[Path, Task], list[Cells]]] = {
 
 
 def exported(name: str, path: Path, task: Task) -> str:
-    """Return a table for the owner as CSV; empty if it has no rows."""
+    """Return the export called `name` as CSV; "" if it has no rows."""
     rows = EXPORTS[name](path, task)
     return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""

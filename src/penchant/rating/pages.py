@@ -1,4 +1,4 @@
-"""The pages of raters and of the owner, as HTML. All outside text is escaped."""
+"""HTML pages for raters and the owner; all external text is escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr"
 
 
 def page(name: str, /, **context: Any) -> str:
-    """Render a page by its name."""
+    """Return the page called `name` as HTML, rendered with `context`."""
     return _environment().get_template(f"{name}.html").render(context)
 
 
@@ -34,14 +34,14 @@ def _environment() -> jinja2.Environment:
 
 
 def direction(language: str) -> str:
-    """Return the writing direction of a language for HTML: "rtl" for known right-to-left ones, else "auto"."""
+    """Return the HTML writing direction of a language: "rtl" if it is known to run right to left, else "auto"."""
     return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
 
 
 def instructions(task: Task) -> str:
-    """Return the owner's instructions as HTML, with any HTML in the Markdown escaped.
+    """Return the owner's Markdown instructions as HTML, with any HTML in them escaped.
 
-    Raises MethodError if the package for it is missing.
+    Raises MethodError if the Markdown package is missing.
     """
     try:
         from markdown_it import MarkdownIt
@@ -51,13 +51,13 @@ def instructions(task: Task) -> str:
 
 
 def parts(question: Question) -> tuple[str, str, str]:
-    """Return the text before the marked word, the word, and the text after it."""
+    """Return the text before the marked word, the marked word, and the text after it."""
     start, end = question.span or (0, 0)
     return question.text[:start], question.text[start:end], question.text[end:]
 
 
 def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]:
-    """Return the context of an item's page; `sides` are the texts of a choice with the numbers of its answers."""
+    """Return the context for an item's page; `sides` has the texts of a choice with the numbers of their answers."""
     chosen = task.answers.index(showing.value) if showing.value in task.answers else None
     sides = [(0, showing.question.text), (1, showing.question.other)]
     return {
@@ -74,7 +74,7 @@ def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]
 
 
 def told(task: Task, question: Question, value: float | str) -> str:
-    """Return an answer in words, as a rater reads it."""
+    """Return an answer as the text that a rater reads."""
     if task.kind == "choice":
         return {FIRST: question.text, SECOND: question.other}.get(str(value), str(value))
     label = next((point.label for point in task.points if point.value == value), "")

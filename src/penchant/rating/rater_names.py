@@ -1,4 +1,4 @@
-"""The names of raters, unique for each person."""
+"""Names of raters, each unique to one person."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from penchant.errors import MethodError, visible
 from penchant.unicode_spellings import as_named
 
 NUMBERED = "rater "
-"""The prefix of names of raters who join by a link, before their number."""
+"""Prefix, before a number, of the names of raters who join by a link."""
 MOST = 10_000
-"""The most raters that can be named."""
+"""Maximum number of raters that can be named."""
 LONGEST = 100
-"""The most characters of a name."""
+"""Maximum length of a name in characters."""
 
 
 def is_numbered(name: str) -> bool:
-    """True if a name is that of a rater who joined by a link."""
+    """Return whether a name is the name of a rater who joined by a link."""
     return bool(re.fullmatch(f"{NUMBERED}[0-9]{{1,9}}", name))
 
 
 def names_of(text: str) -> list[str]:
-    """Read names separated by commas, each once. Raises MethodError for unusable names."""
+    """Return the distinct names in a comma-separated list. Raises MethodError if a name cannot be used."""
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if len(names) > MOST:
         raise MethodError(f"names more than {MOST:,} raters", where="--raters", hint="let them join with --open")
@@ -37,7 +37,7 @@ def names_of(text: str) -> list[str]:
 
 
 def refuse_alike(names: Sequence[str], known: Iterable[str]) -> None:
-    """Raise MethodError for a new name that is too similar to another, or reserved for raters who join.
+    """Raise MethodError if a new name is too similar to another name, or is reserved for raters who join by a link.
 
     Names are too similar if they differ only in case, spaces, invisible characters or Unicode form.
     """
@@ -54,4 +54,4 @@ def refuse_alike(names: Sequence[str], known: Iterable[str]) -> None:
         other = others.setdefault(as_named(name), name)
         if other != name:
             message = f"'{visible(other)}' and '{visible(name)}' differ only in case, spaces or invisible characters"
-            raise MethodError(message, where="--raters", hint="name each person once, and two people differently")
+            raise MethodError(message, where="--raters", hint="give each person exactly one distinct name")

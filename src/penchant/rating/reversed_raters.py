@@ -12,11 +12,11 @@ from penchant.stats.raters import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
 LITTLE = 0.1
-"""The share of all units below which a rater has judged little."""
+"""Proportion of all units below which a rater has judged few units."""
 
 
 def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Estimate]:
-    """Return the correlation of every rater with the mean of the others; each unit maps raters to ratings."""
+    """Return each rater's correlation with the mean of the other raters; each unit maps raters to ratings."""
     own: dict[Rater, list[tuple[float, float]]] = {}
     for unit in units:
         for rater, rating in unit.items():
@@ -29,9 +29,9 @@ def each_with_others(units: Collection[Mapping[Rater, float]]) -> dict[Rater, Es
 
 
 def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[[Rater], str] = str) -> Iterator[str]:
-    """Yield notes on raters whose correlation with the others has an interval below 0.
+    """Yield notes on raters whose correlation with the other raters has a confidence interval below 0.
 
-    `noun` names the judged units, in the plural.
+    `noun` is the plural noun for the judged units, and `called` returns the name of a rater.
     """
     against = {rater: found for rater, found in correlations.items() if found.high < 0}
     if len(correlations) == 2 and len(against) == 2:
@@ -45,7 +45,7 @@ def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[
 
 
 def tentative(alpha: Estimate, noun: str) -> Iterator[str]:
-    """Yield a note if α is too low even for tentative conclusions; `noun` names the judged units."""
+    """Yield a note if α is too low even for tentative conclusions; `noun` is the plural noun for the judged units."""
     if alpha.value < TENTATIVE:
         yield (
             f"raters agree too little even for tentative conclusions: Krippendorff's α is {alpha.value:.2f} over the "
@@ -59,9 +59,9 @@ def _shown(found: Estimate, noun: str) -> str:
 
 
 def newcomers(judged: Mapping[Rater, int], units: int, noun: str) -> str:
-    """Return a note on raters who judged few of all units; "" if there are none.
+    """Return a note on raters who judged few of the `units` units; "" if there are none.
 
-    `judged` has the number of units for each rater.
+    `judged` maps each rater to the number of units judged; `noun` is the plural noun for the units.
     """
     few = sum(number < LITTLE * units for number in judged.values())
     if not few or len(judged) < 2:

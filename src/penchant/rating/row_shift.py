@@ -1,4 +1,4 @@
-"""Detection of ratings that slipped by a row: they fit the others' ratings one row further up or down."""
+"""Detection of ratings that are shifted by one row, so that they fit other raters' ratings one row up or down."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from penchant.stats.raters import with_others
 
 Unit = TypeVar("Unit", bound=Hashable)
 _FEWEST = 40
-"""The fewest units in which a slip is reported."""
+"""Minimum number of units in a reported shift."""
 _LEVEL = 0.995
-"""The level of the intervals that must not overlap, high since some of many rows fit their neighbours by chance."""
+"""Confidence level of the intervals that must not overlap; high, because some rows fit their neighbours by chance."""
 _LEAST = 0.3
-"""The least correlation after the move: raters who agree nowhere have not slipped."""
+"""Minimum correlation after moving the ratings back; without agreement, there is no evidence of a shift."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A run of ratings, from row `first` to `last`, that fit the row above (`down`: they stand too low) or below.
+    """A run of shifted ratings, from row `first` to row `last`.
 
-    `here` and `moved` are the correlations with the others in place and after moving the ratings back.
+    If `down`, the ratings are one row too low and fit the row above; otherwise, they fit the row below. `here` and
+    `moved` are the correlations with the other raters before and after moving the ratings back.
     """
 
     down: bool
@@ -36,11 +37,11 @@ class Slip:
 
 
 def slipped(order: Sequence[Unit], own: Mapping[Unit, float], others: Mapping[Unit, float]) -> Slip | None:
-    """Return the rows whose ratings agree far better with the others' means one row up or down, else None.
+    """Return the run of rows whose ratings agree much better with other raters' means one row up or down, or None.
 
-    `order` has the units in the order of the rater's table, including those nobody rated. The rows are those that gain
-    most in all by the move, by squared distances; the two rank correlations over them must have intervals that do not
-    overlap. Fewer than 40 rows are not reported.
+    `order` has the units in the order of the rater's table, including units without ratings. The run is the one whose
+    sum of squared distances decreases most when its ratings are moved. It is returned if the confidence intervals of
+    the rank correlations before and after the move do not overlap and it has at least 40 rated rows.
     """
     x, y = (np.array([table.get(unit, np.nan) for unit in order], dtype=np.float64) for table in (own, others))
     slips = [slip for down in (True, False) if (slip := _slip(x, y, down=down)) is not None]
@@ -63,7 +64,7 @@ def _slip(x: Array, y: Array, *, down: bool) -> Slip | None:
 
 
 def _most(gain: Array) -> tuple[int, int]:
-    """Return the first and the last row of the part with the largest sum (Kadane's algorithm)."""
+    """Return the first and last row of the contiguous part with the largest sum (Kadane's algorithm)."""
     best, sum_, start, part = 0.0, 0.0, 0, (0, -1)
     for i, value in enumerate(gain.tolist()):
         if sum_ <= 0:

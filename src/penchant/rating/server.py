@@ -1,7 +1,7 @@
-"""The server of the rating page: plain forms over HTTP, for raters with a link and for the owner.
+"""Server of the rating page, with plain HTTP forms for raters with a link and for the owner.
 
-A link's token moves into a cookie on first use, so that it is in no address that a browser stores or passes on. Every
-form that changes data carries a signature that only this page can make for this rater.
+A link's token is moved to a cookie on first use, so that it is not in addresses that a browser stores or passes on.
+Every form that changes data has a signature, which only this server can compute for the rater.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from penchant.rating.judgement_store import JOIN, OWNER, Rater, Showing, Store, 
 from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
 
 COMMENT = 2_000
-"""The most characters of a comment that are stored."""
+"""Maximum number of characters of a comment to store."""
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -42,7 +42,7 @@ _ASSETS = {"rate.css": "text/css", "rate.js": "text/javascript"}
 
 
 class _Number(IntegerConvertor):
-    """Numbers in addresses, of at most nine digits."""
+    """Converter for numbers of at most nine digits in addresses."""
 
     regex = "[0-9]{1,9}"
 
@@ -51,13 +51,13 @@ register_url_convertor("number", _Number())
 
 
 class Headers:
-    """A middleware that adds the security headers to all responses."""
+    """Middleware that adds the security headers to all responses."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and add the headers to the response."""
+        """Pass a request to the application, and add the headers to the response."""
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -68,7 +68,7 @@ class Headers:
 
 
 class Site:
-    """The pages of one database. `base` is the path of the public address, such as "/rate", or ""."""
+    """Pages of one database; `base` is the path of the public address, such as "/rate", or ""."""
 
     def __init__(self, store: Store, base: str = "", *, secure: bool = False) -> None:
         self.store = store
@@ -76,7 +76,7 @@ class Site:
         self.secure = secure
 
     def app(self, hosts: list[str]) -> ASGIApp:
-        """Return the application, which answers only to these host names."""
+        """Return the application, which accepts only requests for the host names `hosts`."""
         get = [
             ("/", self.nowhere),
             ("/enter/{token}", self.enter),
@@ -130,7 +130,7 @@ class Site:
         return Response(status_code=204)
 
     async def enter(self, request: Request) -> Response:
-        """Open the link of a rater or of the owner, and move its token to a cookie; the link to join shows a form."""
+        """Open the link of a rater or the owner and move its token to a cookie; show a form for the joining link."""
         token = request.path_params["token"]
         if self.store.is_token(OWNER, token):
             return self._with_cookie("owner", token, "/owner/")
@@ -144,7 +144,7 @@ class Site:
         return self._with_cookie(f"rater{rater.n}", token, f"/r/{rater.n}/")
 
     async def join(self, request: Request) -> Response:
-        """Add a rater, or return the one whom the same form added before."""
+        """Add a rater, or log in the rater whom the same form added before."""
         token = request.path_params["token"]
         form = await form_of(request)
         sign = self.store.signed("join", token, form.get("form", ""))
@@ -158,7 +158,7 @@ class Site:
     # Raters -----------------------------------------------------------------------------------------------------------
 
     async def start(self, request: Request) -> Response:
-        """Show the instructions and the rater's progress."""
+        """Show a rater's instructions and progress."""
         rater = self._rater(request)
         told = instructions(self.store.task)
         progress = self.store.progress(rater)
@@ -166,7 +166,7 @@ class Site:
         return self._page("start", task=self.store.task, told=told, progress=progress, link=link)
 
     async def item(self, request: Request) -> Response:
-        """Show the first unanswered item."""
+        """Show a rater's first unanswered item."""
         rater = self._rater(request)
         progress = self.store.progress(rater)
         if progress.following is None:
@@ -185,7 +185,7 @@ class Site:
         return self.store.signed("item", rater.n, rater.token, *fields)
 
     def _undo_form(self, rater: Rater) -> dict[str, str]:
-        """Return the fields to retract the last answer, and no other, however often they are sent."""
+        """Return the form fields that retract the last answer, and no other answer if they are sent again."""
         answer = str(self.store.last(rater) or 0)
         return {"answer": answer, "sign": self._undo_sign(rater, answer)}
 
@@ -193,7 +193,7 @@ class Site:
         return self.store.signed("undo", rater.n, rater.token, answer)
 
     async def answer(self, request: Request) -> Response:
-        """Save an answer, which is on the disk before the next page is shown."""
+        """Save an answer to disk before the next page is shown."""
         rater = self._rater(request)
         form = await form_of(request)
         _require_sign(self._item_sign(rater, form), form)
@@ -217,7 +217,7 @@ class Site:
         return RedirectResponse(self._after(rater, showing, value), 303)
 
     def _after(self, rater: Rater, showing: Showing, value: float | str | None) -> str:
-        """Return the address of the page after an answer."""
+        """Return the address of the page to show after an answer."""
         if showing.question.kind == "practice" and showing.question.right is not None and value is not None:
             return f"feedback/{showing.position}"
         progress = self.store.progress(rater)
@@ -225,7 +225,7 @@ class Site:
         return "break" if pause and progress.following and progress.done % pause == 0 else "item"
 
     async def undo(self, request: Request) -> Response:
-        """Retract an answer, unless there is a newer one."""
+        """Retract an answer unless there is a newer answer."""
         rater = self._rater(request)
         form = await form_of(request)
         _require_sign(self._undo_sign(rater, form.get("answer", "")), form)
@@ -253,7 +253,7 @@ class Site:
         return self._page("break", progress=self.store.progress(self._rater(request)))
 
     async def done(self, request: Request) -> Response:
-        """Show thanks, with a code that the owner knows too."""
+        """Thank a rater who has finished, and show a code that the owner also sees."""
         rater = self._rater(request)
         if self.store.progress(rater).following is not None:
             return RedirectResponse("item", 303)
@@ -262,7 +262,7 @@ class Site:
     # The owner --------------------------------------------------------------------------------------------------------
 
     async def owner(self, request: Request) -> Response:
-        """Show everybody's progress, and the agreement."""
+        """Show all raters' progress and agreement."""
         self._require_owner(request)
         found = await run_in_threadpool(owner_summary.summarise, self.store.path, self.store.task)
         raters = self.store.raters()
@@ -272,13 +272,13 @@ class Site:
         return self._page("owner", task=self.store.task, found=found, codes=codes, forms=forms, sign=sign)
 
     async def alpha(self, request: Request) -> Response:
-        """Draw agreement over time."""
+        """Return an SVG figure of the agreement over time."""
         self._require_owner(request)
         drawn = await run_in_threadpool(owner_summary.growth_svg, self.store.path, self.store.task)
         return Response(drawn, media_type="image/svg+xml")
 
     async def export(self, request: Request) -> Response:
-        """Return a table as CSV."""
+        """Return one of the owner's tables as CSV."""
         self._require_owner(request)
         name = request.path_params["name"]
         if name not in owner_summary.EXPORTS:
@@ -304,7 +304,7 @@ class Site:
         return RedirectResponse("./#disputed", 303)
 
     async def withdraw(self, request: Request) -> Response:
-        """Delete a rater with all answers."""
+        """Delete a rater and all of the rater's answers."""
         self._require_owner(request)
         form = await form_of(request)
         rater = next((each for each in self.store.raters() if str(each.n) == form.get("rater")), None)

@@ -1,4 +1,4 @@
-"""Serving a database of judgements until it is stopped."""
+"""Process that serves a database of judgements until it is stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of the page: the host and port to listen on, and the public URL before them, if any."""
+    """Address of the page: the host and port to listen on, and the public URL of a proxy, if any."""
 
     host: str
     port: int
@@ -26,17 +26,17 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The beginning of all links."""
+        """The URL with which all links begin."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return self.public.rstrip("/") or f"http://{host}:{self.port}"
 
     @property
     def base(self) -> str:
-        """The path of the public address."""
+        """The path of the public URL, without a final slash."""
         return urlsplit(self.public).path.rstrip("/")
 
     def hosts(self) -> list[str]:
-        """Return the host names that the page answers to; all, if it listens everywhere and has no public address."""
+        """Return the accepted host names; ["*"] if the page listens on all addresses and has no public URL."""
         if self.host in ("0.0.0.0", "::") and not self.public:
             return ["*"]
         public = urlsplit(self.public).hostname
@@ -44,7 +44,7 @@ class Address:
 
 
 def check_public(public: str) -> None:
-    """Raise MethodError for a public address that is not a URL of a page."""
+    """Raise MethodError if a public address is given and is not the URL of a page."""
     try:
         split = urlsplit(public)
         is_page = bool(split.hostname) and split.port != 0 and split.scheme in ("http", "https")
@@ -52,12 +52,12 @@ def check_public(public: str) -> None:
         is_page = False
     if public and (not is_page or split.query or split.fragment):
         raise MethodError(
-            f"'{public}' is not the address of a page", where="--public", hint="use one like https://example.org/rate"
+            f"'{public}' is not the URL of a page", where="--public", hint="use a URL like https://example.org/rate"
         )
 
 
 def links(store: Store, address: Address) -> list[tuple[str, str]]:
-    """Return names and links: one link per rater, one to join if raters may, and one for the owner."""
+    """Return (name, link) pairs: one for each rater, one for joining if there are slots, and one for the owner."""
     named = [(rater.name, f"{address.url}/enter/{rater.token}") for rater in store.raters()]
     if store.slots:
         named.append((f"anybody, {store.slots} in all", f"{address.url}/enter/{store.token(JOIN)}"))
@@ -66,7 +66,7 @@ def links(store: Store, address: Address) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a listening socket. Raises MethodError if that is impossible."""
+    """Open a listening socket. Raises MethodError if the host or the port cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -75,14 +75,16 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
             bound.listen(2048)  # before links are shown, so that early requests wait for the server
         except (OSError, UnicodeError) as error:
             busy = getattr(error, "errno", None) == errno.EADDRINUSE
-            hint = "choose another with --port, or 0 for any free one" if busy else "check --host and --port"
+            hint = (
+                "choose another port with --port, or --port 0 for any free port" if busy else "check --host and --port"
+            )
             reason = "is in use" if busy else f"cannot be used: {getattr(error, 'strerror', None) or error}"
             raise MethodError(f"port {port} of {host} {reason}", hint=hint) from error
         yield bound
 
 
 def serve(store: Store, bound: socket.socket, address: Address) -> None:
-    """Serve until interrupted. Raises MethodError if the packages for it are missing."""
+    """Serve the rating page until interrupted. Raises MethodError if a required package is missing."""
     try:
         import uvicorn
 

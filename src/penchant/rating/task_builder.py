@@ -1,4 +1,4 @@
-"""Construction of a task from a target: the items of an instrument or a table, with the owner's additions."""
+"""Construction of a rating task from a target, an instrument's items or a table, and from the owner's options."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from penchant.unicode_spellings import as_named
 
 Judge = Callable[[str, Wishes], Task | None]
 _LONGEST = 1 << 20
-"""The most bytes of instructions."""
+"""Maximum size of the instructions in bytes."""
 _MOST = 9
-"""The most points of a scale, since each has a key."""
+"""Maximum number of points of a scale, since each point has a key."""
 _LARGEST = 1_000_000
-"""The largest number of a point."""
+"""Maximum absolute value of a point."""
 _RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The owner's additions to a task."""
+    """Options of the owner that are added to a task."""
 
     instructions: Path | None = None
     practice: Path | None = None
@@ -39,19 +39,19 @@ class Given:
 
 
 def share(text: str) -> float:
-    """Read a share between 0 and 1, such as 5% or 0.05. Raises MethodError."""
+    """Return the proportion between 0 and 1 that a text such as 5% or 0.05 denotes. Raises MethodError."""
     number, percent, rest = text.strip().partition("%")
     value = numeral(number)
     value = -1 if value is None else value / (100 if percent else 1)
     if rest or not 0 <= value <= 1:
-        raise MethodError(f"'{text}' is not a share", where="--repeat", hint="write it as 5% or 0.05")
+        raise MethodError(f"'{text}' is not a proportion", where="--repeat", hint="write it as 5% or 0.05")
     return value
 
 
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
-    """Return the task of a target. Raises DataError, MethodError or StudyError.
+    """Return the task for a target. Raises DataError, MethodError or StudyError.
 
-    It consists of the target's texts if a column is named, else of the items of the first instrument that knows the
+    The items are the texts of a table if a column is given, else the items of the first instrument that recognises the
     target.
     """
     task = _task(target, wishes, judges)
@@ -66,27 +66,27 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
 
 def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> Task:
     for_pairs = wishes.columns or wishes.per_group
-    message = "--good, --bad, --group, --id and --per-group are for pairs only"
+    message = "--good, --bad, --group, --id and --per-group apply only to pairs"
     if wishes.column and for_pairs:
-        raise MethodError(message, hint="leave out --column")
+        raise MethodError(message, hint="omit --column")
     if wishes.column:
         return _texts_task(Path(target), wishes)
     if wishes.scale:
-        raise MethodError("--scale needs a table of texts", hint="name the column of texts with --column")
+        raise MethodError("--scale needs a table of texts", hint="give the column of texts with --column")
     tasks = (judge(target, wishes) for judge in judges)
     task = next((task for task in tasks if task is not None), None)
     if task is None:
-        hint = "name a result directory of cloze, a table of pairs, a set of value statements, or a table with --column"
-        raise MethodError("is not something that people can rate", where=target, hint=hint)
+        hint = "give a result directory of cloze, a table of pairs, a set of value statements, or a table with --column"
+        raise MethodError("contains no items that people can rate", where=target, hint=hint)
     if for_pairs and not task.has_pairs:
-        raise MethodError(message, where=target, hint="leave them out")
+        raise MethodError(message, where=target, hint="omit them")
     return task
 
 
 def scale_points(text: str) -> tuple[Point, ...]:
-    """Read a scale: "1-7", numbers with names as in "1=bad,2,3=good", or names alone as in "no,perhaps,yes".
+    """Return the points of a scale such as "1-7", "1=bad,2,3=good" or "no,perhaps,yes".
 
-    Names alone are numbered. Raises MethodError.
+    Points without numbers are numbered from 1. Raises MethodError.
     """
     whole = _RANGE.fullmatch(text)
     if whole:
@@ -120,13 +120,13 @@ def _number(text: str) -> float | None:
 
 
 def _texts_task(path: Path, wishes: Wishes) -> Task:
-    """Return a task of the texts in a column of a table; judgements repeat the other columns."""
+    """Return the task of rating the texts in a table's column; all cells of a row are copied into its judgements."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
     reserved = {"rater", "rating"} & set(rows[0].values)
     if reserved:
         message = f"the column name '{min(reserved)}' is reserved for the table of judgements"
-        raise DataError(message, file=path, hint="give the column another name")
+        raise DataError(message, file=path, hint="rename the column")
     items = tuple(
         Question(
             {name: "" if cell is None else str(cell) for name, cell in row.values.items()},
@@ -138,10 +138,10 @@ def _texts_task(path: Path, wishes: Wishes) -> Task:
 
 
 def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
-    """Yield practice or attention items of a task from a table.
+    """Yield the practice or attention items in a table.
 
-    Its columns are `text`, `right` and, optionally, `word` (a part of the text to mark) and `why`; for choices `good`,
-    `bad` and `why`.
+    For a scale, the columns of the table are `text`, `right` and, optionally, `word` (a part of the text to mark) and
+    `why`; for choices, they are `good`, `bad` and, optionally, `why`.
     """
     for row in read_rows(path):
         why = str(row.values.get("why") or "")
@@ -165,7 +165,7 @@ def _marked(question: Question, word: str, row: Row, path: Path) -> Question:
         return question
     start = question.text.find(word)
     if start < 0:
-        raise DataError(f"the text has no '{word}'", file=path, line=row.line, field="word")
+        raise DataError(f"the text does not contain '{word}'", file=path, line=row.line, field="word")
     return replace(question, span=(start, start + len(word)))
 
 

@@ -1,4 +1,4 @@
-"""Rating tasks: items on a scale, or choices between two sentences."""
+"""Rating tasks: ratings of items on a scale, or choices between two sentences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Kind = Literal["scale", "choice"]
 Layout = Literal["long", "sides", "wide"]
 ItemKind = Literal["item", "practice", "attention"]
 FIRST, SECOND = "good", "bad"
-"""The names of the answers that choose the first and the second text of an item."""
+"""Names of the answers that choose the first and the second text of an item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a scale: its number, and its name if it has one."""
+    """A point of a scale, with its number and an optional name."""
 
     value: float
     label: str = ""
@@ -26,11 +26,11 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One item.
+    """An item of a task.
 
-    `key` are the cells that identify its judgements; `text` is shown, and `span` is the place in it of the word to
-    judge. A choice has an `other` text, and `text` is the first, called "good". `right` is the correct answer of a
-    practice or attention item, and `why` the reason shown for it.
+    `key` has the cells that identify the item's judgements; `text` is shown, and `span` gives the position in `text` of
+    the word to judge. In a choice, `text` is the first text, called "good", and `other` is the second text. `right` is
+    the correct answer to a practice or attention item, and `why` is the reason shown for that answer.
     """
 
     key: Mapping[str, str]
@@ -44,11 +44,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task for every rater.
+    """A rating task, the same for all raters.
 
-    `question` stands above each item, `points` are those of the scale (none for a choice), `layout` is the form of the
-    table of judgements (see `penchant.tables.judgement_database`), whose values are in a column named `value`.
-    `language` is a BCP 47 tag, "und" if unknown. `instructions` are Markdown.
+    `question` is shown above each item; `points` has the points of the scale, and is empty for a choice; `layout` is
+    the layout of the table of judgements (see `penchant.tables.judgement_database`), and `value` names the column with
+    the judgements. `language` is a BCP 47 tag, "und" if unknown. `instructions` is Markdown text.
     """
 
     title: str
@@ -71,34 +71,34 @@ class Task:
 
     @property
     def has_pairs(self) -> bool:
-        """True if the items are pairs of sentences."""
+        """Whether the items are pairs of sentences."""
         return self.kind == "choice" or self.layout == "sides"
 
     def described(self) -> dict[str, Any]:
-        """Return everything but the items, for JSON."""
+        """Return all fields except the items, for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "items"}
 
     @property
     def sha256(self) -> str:
-        """The hash of the task, without instructions, title and breaks, which may change."""
+        """The SHA-256 of the task without its instructions, title and breaks, which may change."""
         asked = {name: value for name, value in asdict(self).items() if name not in ("instructions", "title", "breaks")}
         return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
-    """Return the task of a stored description."""
+    """Return the task with a stored description and `items`."""
     points = tuple(Point(**point) for point in described["points"])
     return Task(**{**described, "points": points}, items=items)
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The owner's choices for the task of a target.
+    """Options of the owner that determine the task for a target.
 
-    `task` chooses among an instrument's kinds, such as `choice` or `sentences`; `everything` includes words that are
-    already rated; results in the directories `without` are ignored. For pairs, `columns` are those of their tables by
-    field, `files` the tables of a study that is the target, and `per_group` the number drawn from each group with the
-    `seed` (0: all).
+    `task` selects one of an instrument's kinds of task, such as `choice` or `sentences`; `everything` includes words
+    that are already rated; results in the directories `without` are ignored. For pairs, `columns` maps fields to
+    columns of their tables, `files` has the tables of a study given as the target, and `per_group` is the number of
+    pairs drawn from each group with `seed` (0 for all).
     """
 
     task: str = ""

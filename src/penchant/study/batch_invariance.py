@@ -1,4 +1,4 @@
-"""Dependence of a token's log-probability on the batch that it is computed in."""
+"""Dependence of token log-probabilities on the composition of batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penchant.instruments.unknown_tokens import known_texts
 from penchant.models.load import LanguageModel
 
 MOST = {"causal": 24, "masked": 8}
-"""The most sentences that are compared; a masked model reads one copy of each for every token."""
+"""Maximum number of sentences to compare, by kind of model; a masked model reads one copy of a sentence per token."""
 
 SAMPLE = (
     "It rained.",
@@ -43,16 +43,16 @@ SAMPLE = (
     "Please close the door.",
     "They sold the farm, bought a boat and were never seen in the village again.",
 )
-"""Sentences of many lengths, some with common beginnings, to compare if no texts are given, or to batch with them."""
+"""Sentences of varied lengths, some with common prefixes: compared if no texts are given, else batched with them."""
 
 ONE_BATCH = 1 << 12
 OTHER = 96
-"""Tokens in a batch that holds all of the sentences, and in one that holds a few of them."""
+"""Numbers of tokens per batch: large enough for all sentences, and for only a few sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
-    """The largest change of a token's log-probability and a sentence's score between two batchings, in nats."""
+    """Largest changes in a token's log-probability and in a sentence's score between batchings, in nats."""
 
     token: float
     sentence: float
@@ -60,10 +60,10 @@ class Invariance:
 
 
 def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
-    """Measure how much batching changes the scores of up to `MOST` of the (text, place) pairs.
+    """Measure the effect of batching on the scores of up to `MOST` of the (text, place) pairs in `texts`.
 
-    Without pairs, the sentences of `SAMPLE` are used; None if the model can read neither. Raises ModelError for an
-    answer that is not a log-probability.
+    If `texts` is empty, the sentences of `SAMPLE` are used, or None is returned if the model cannot read them. Raises
+    ModelError if the model returns a value that is not a log-probability.
     """
     ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
     most = MOST["masked" if model.kind == "masked" else "causal"]
@@ -85,7 +85,7 @@ def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invari
 
 
 def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
-    """Return up to `most` texts, as neighbours (perhaps minimal pairs) at evenly spaced positions."""
+    """Return up to `most` texts: pairs of adjacent texts (possibly minimal pairs) at evenly spaced positions."""
     if len(texts) <= most:
         return list(texts)
     starts = np.linspace(0, len(texts) - 2, most // 2).astype(int)
@@ -94,7 +94,7 @@ def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]
 
 
 def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the texts that the model can read: all tokens are known, and there are not too many."""
+    """Return the texts that the model can read: all tokens are known and their number does not exceed its limit."""
     kept = []
     for text, place in known_texts(model, texts, "skip"):
         try:
@@ -108,7 +108,7 @@ def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tu
 def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
-    """Return the token log-probabilities of each text, NaN where a token is not scored, without a cache."""
+    """Return the token log-probabilities of each text, computed without a cache; NaN for a token without a score."""
     backend = LocalBackend(model)
     if not trees:
         backend.packs = 0
@@ -118,7 +118,7 @@ def _scores(
 
 
 def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the largest difference between two readings (t,) of a sentence: of a token, and of the sum."""
+    """Return the largest differences between readings (t,) of a sentence, for one token and for the sum of tokens."""
     values = np.array(readings)
     scored = values[:, ~np.isnan(values).all(axis=0)]
     if not scored.size:

@@ -1,4 +1,4 @@
-"""The catalogue behind `penchant list`, `penchant schema` and `penchant init`, with the public data sets."""
+"""Catalogue for `penchant list`, `penchant schema` and `penchant init`, including public data sets."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class PublicSet(BaseModel):
-    """A public data set."""
+    """A public data set that penchant can read but does not bundle."""
 
     model_config = SETTINGS
     name: Text
     instrument: Text
-    """The instrument that reads it."""
+    """The instrument that reads the data set."""
     languages: Annotated[list[Text], Field(min_length=1)]
-    """BCP 47 tags, or the number of languages."""
+    """The languages as BCP 47 tags, or their number."""
     size: Text
     licence: Text
-    """The licence as the publisher states it, or as another source does, which is then named."""
+    """The licence as stated by the publisher, or by another source, which is then named."""
     redistribution: Literal["allowed", "non-commercial", "unclear"]
-    """The right of others to pass the data on, by the licence."""
+    """Whether the licence allows others to redistribute the data."""
     url: Annotated[str, Field(pattern=r"^https://\S+$")]
     """The publisher's repository or page."""
     read_as: Text
-    """The format that penchant reads the data as, or the columns to name."""
+    """The format in which penchant reads the data, or the columns to specify."""
 
     def line(self) -> str:
-        """Describe the data set in one line."""
+        """Return a one-line description of the data set."""
         parts = [
             f"for {self.instrument}",
             ", ".join(self.languages),
@@ -68,19 +68,22 @@ def public_sets() -> list[PublicSet]:
 
 
 def topics() -> list[str]:
-    """Return the topics that can be listed."""
+    """Return the topics that `penchant list` accepts."""
     return list(_TOPICS)
 
 
 def catalogue(what: str) -> Rows:
-    """Return the entries of a topic, each with a description. Raises MethodError."""
+    """Return the entries of topic `what`, each with a description. Raises MethodError if the topic is unknown."""
     if what not in _TOPICS:
-        raise MethodError(f"nothing to list under '{what}'", hint=one_of(what, _TOPICS))
+        raise MethodError(f"unknown topic '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
 
 
 def records(what: str) -> list[dict[str, Any]]:
-    """Return the entries of a topic as objects: name and description, or a public set's fields. Raises MethodError."""
+    """Return the entries of topic `what` as objects with a name and a description, or a public data set's fields.
+
+    Raises MethodError if the topic is unknown.
+    """
     public = {each.name: each.model_dump() for each in public_sets()} if what == "data" else {}
     return [public.get(name, {"name": name, "what": meaning}) for name, meaning in catalogue(what)]
 
@@ -100,7 +103,7 @@ def _models() -> Rows:
 
 
 def _data() -> Rows:
-    """Return data sets and formats, each once, though several instruments may share it."""
+    """Return data sets and formats, each listed once even if several instruments share it."""
     shared: dict[str, list[str]] = {}
     for probe, each in instruments().items():
         for name in bundled_sets(each):
@@ -157,7 +160,7 @@ _TOPICS: Mapping[str, Callable[[], Rows]] = {
 
 
 def schemas(what: str) -> dict[str, Any]:
-    """Return the JSON schema of a study file, of the files of a topic, or of a probe's settings. Raises MethodError."""
+    """Return the JSON schema of a study file, of a topic's files or of a probe's settings. Raises MethodError."""
     topics: dict[str, Schemas] = {}
     for each in instruments().values():
         topics |= each.schemas
@@ -167,7 +170,7 @@ def schemas(what: str) -> dict[str, Any]:
         return instruments()[what].probe.model_json_schema()
     if what not in topics:
         known = dict.fromkeys(["study", *topics, *instruments()])
-        raise MethodError(f"there is no schema called '{what}'", hint=one_of(what, list(known)))
+        raise MethodError(f"unknown schema '{what}'", hint=one_of(what, list(known)))
     topic = topics[what]
     if isinstance(topic, Mapping):
         return {name: model.model_json_schema() for name, model in topic.items()}
@@ -175,11 +178,14 @@ def schemas(what: str) -> dict[str, Any]:
 
 
 def write_template(probe: str, directory: Path) -> list[Path]:
-    """Write the template files of a probe; none is overwritten. Raises MethodError or OutputError."""
+    """Write a probe's template files into a directory and return their paths. Raises MethodError or OutputError.
+
+    Existing files are never overwritten.
+    """
     targets = {directory / file.name: file for file in template_files(instrument(probe))}
     for target in targets:
         if occupied(target):
-            raise OutputError("already exists", where=str(target), hint="remove it or name another directory")
+            raise OutputError("already exists", where=str(target), hint="remove it or give another directory")
     for target, file in targets.items():
         write_bytes(file.read_bytes(), target)
     return list(targets)

@@ -1,4 +1,4 @@
-"""Changes since a study was begun: in data, text, models or results."""
+"""Changes in the data, text, models or results of a study since the study was started."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRec
 from penchant.study.text_preparation import changed_text
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""The parameters of one probe, by its name."""
+"""Mapping from the name of one probe to its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change, and the finished units that depend on it.
+    """A change since a study was started, and the finished units that it makes out of date.
 
-    The units are those of `places` (probe directories) or `specs` (models), or one `unit`; `of` limits them to some
-    models.
+    The units are those of the probe directories `places`, those of the models `specs`, or the single `unit`. If `of` is
+    given, only units of these models are affected.
     """
 
     what: str
@@ -37,17 +37,18 @@ class Change:
     of: Collection[str] | None = None
 
     def touches(self, unit: UnitRecord) -> bool:
-        """Return whether the change makes a finished unit out of date."""
+        """Return whether the change makes a finished `unit` out of date."""
         found = unit is self.unit or unit.probe in self.places or unit.spec in self.specs
         return found and (self.of is None or unit.spec in self.of)
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The study as it would be measured now.
+    """The current inputs of a study.
 
-    `places` are the probe directories; `drawn` are the directories and models that depend on the study's own text;
-    `fingerprint` returns that of a model by its name in the study, "" for one that cannot be read.
+    `places` are the probe directories, `data` the records of their data files, and `texts` the study's text files;
+    `drawn` are the probe directories and models that depend on these texts. `fingerprint` returns the fingerprint of a
+    model, given its name in the study, or "" if the model cannot be read.
     """
 
     places: Sequence[str]
@@ -58,7 +59,7 @@ class Now:
 
 
 def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path]) -> list[DataRecord]:
-    """Return a record of every file that each probe directory reads, in order, hashed once. Raises DataError."""
+    """Return a record of every data file of each probe, in order; each file is hashed once. Raises DataError."""
     known: dict[Path, str] = {}
     records = []
     for place, probe in probes:
@@ -76,10 +77,10 @@ def changes(
     otherwise: Sequence[Change] = (),
     taken_up: Sequence[AsideRecord] = (),
 ) -> list[Change]:
-    """Return all changes since the manifest was written: parameters, data, texts, models and results.
+    """Return all changes since the manifest was written, in parameters, data, texts, models and results.
 
-    `otherwise` are the changed parameters. Restored models (`taken_up`) were measured at another time and are compared
-    with their own records.
+    `otherwise` lists the changes in parameters. `taken_up` lists the records of restored models: they were measured at
+    another time and are compared with their own records.
     """
     data, texts = list(_data(manifest.data, now.data)), list(_texts(manifest.prepared, now, folder))
     if taken_up:
@@ -97,7 +98,7 @@ def changes(
 
 
 def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
-    """Yield the changes since the restored models were measured that affect their results."""
+    """Yield the changes since each restored model was measured that affect the results of that model."""
     for record in taken_up:
         for change in (
             *asked_otherwise(now.places, record.probes, manifest.asked.probes),
@@ -109,7 +110,7 @@ def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideR
 
 
 def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequence[Settings]) -> list[Change]:
-    """Return a change for each probe directory whose parameters changed."""
+    """Return a change for each probe directory whose parameters differ between `before` and `now`."""
     return [
         Change(f"the parameters of {place} changed ({difference(ours[name], theirs[name])})", places=[place])
         for place, ours, theirs in zip(places, before, now, strict=True)
@@ -119,7 +120,7 @@ def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequ
 
 
 def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """Describe the first key whose value differs, with both values; "" if none does."""
+    """Describe the first key other than `probes` whose values differ, with both values; "" if there is none."""
     for key in {**ours, **theirs}:
         if key != "probes" and ours.get(key) != theirs.get(key):
             return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
@@ -131,19 +132,19 @@ def _shown(value: object) -> str:
 
 
 def refuse(found: Sequence[Change], folder: Path) -> None:
-    """Raise StudyError if anything changed."""
+    """Raise StudyError if there are any changes."""
     if found:
         first, *others = dict.fromkeys(change.what for change in found)
-        more = f", and {len(others)} more such changes" if others else ""
+        more = f", and {len(others)} more" if others else ""
         raise StudyError(
-            f"{first} since the study was begun{more}",
+            f"{first} since the study was started{more}",
             where=str(folder),
-            hint="name another directory, or measure what changed again with --rerun",
+            hint="give another directory, or measure what changed again with --rerun",
         )
 
 
 def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Path]:
-    """Remove out-of-date units from the manifest; return their files and the edited files that they depend on."""
+    """Remove out-of-date units from the manifest; return the paths of their files and of edited prepared files."""
     stale: list[Path] = []
     for unit in list(manifest.units):
         if any(change.touches(unit) for change in found):
@@ -158,7 +159,7 @@ def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Pa
 
 
 def edited(files: Mapping[str, str], folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder that are missing or do not have their SHA-256."""
+    """Yield the paths in a folder of the `files` that are missing or whose SHA-256 differs from the recorded one."""
     for name, digest in files.items():
         try:
             same = sha256_file(folder / name) == digest

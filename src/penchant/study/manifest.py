@@ -32,15 +32,15 @@ from penchant.text_io import read_text
 
 FILE = "manifest.json"
 TABLES = f"{KEPT}tables"
-"""The folder of a result directory with the tables that were given in Python."""
+"""Name of the folder in a result directory for the tables that were given in Python."""
 TRUST = "restore it, run the study again into a new directory, or show it marked as edited with --trust-edited"
 _CHECKSUM = "sha256"
 _MOST_FILES = 6
-"""The most data files that the report lists one by one."""
+"""Maximum number of data files that the report lists individually."""
 
 
 class AskedRecord(BaseModel):
-    """The study file as it was read: `study` in its own keys, `probes` with every parameter."""
+    """The study file as it was read: `study` has its keys, and `probes` every parameter of each probe."""
 
     model_config = STRICT
     study: dict[str, Any]
@@ -51,7 +51,7 @@ class AskedRecord(BaseModel):
         models = self.study.get("models")
         named = isinstance(self.study.get("study"), str) and isinstance(models, list)
         if not named or not all(isinstance(model, str) for model in models or []):
-            raise ValueError("the study's name and models are missing")
+            raise ValueError("the name or the models of the study are missing")
         return self
 
     @property
@@ -61,19 +61,19 @@ class AskedRecord(BaseModel):
 
     @property
     def title(self) -> str:
-        """The name of the study, marked if it is a pilot."""
+        """The name of the study, marked as a pilot if any probe has a limit."""
         settings = (entry[name] for entry in self.probes for name in entry)
         limits = {int(each["limit"]) for each in settings if each.get("limit") is not None}
         return f"{self.name} (pilot, limit {', '.join(map(str, sorted(limits)))})" if limits else self.name
 
     @property
     def models(self) -> list[str]:
-        """The models as the study names them."""
+        """The names of the models in the study."""
         return list(self.study["models"])
 
 
 class Manifest(BaseModel):
-    """The record of a result directory."""
+    """The manifest of a result directory."""
 
     model_config = STRICT
     format: Literal[2] = 2
@@ -84,9 +84,9 @@ class Manifest(BaseModel):
     software: dict[str, str]
     hardware: HardwareRecord
     data: list[DataRecord] = []
-    """The data files of each probe, in the order in which it names them."""
+    """The data files of each probe, in the order in which the probe names them."""
     hub: dict[str, str] = {}
-    """The commit at which each OWNER/NAME@REVISION of a data set on the hub was read, and is read again."""
+    """The commit of each hub data set, by OWNER/NAME@REVISION; a resumed study reads the same commit."""
     prepared: dict[Inside, PreparedRecord] = {}
     units: list[UnitRecord] = []
     skipped: list[SkipRecord] = []
@@ -95,11 +95,11 @@ class Manifest(BaseModel):
     tables: dict[Inside, str] = {}
     """The SHA-256 of each table of differences, by its path relative to the manifest."""
     set_aside: list[AsideRecord] = []
-    """The models removed from the study; their results are kept but not shown."""
+    """The archived models: they were removed from the study, and their results are kept but not shown."""
 
     @classmethod
     def new(cls, asked: AskedRecord) -> Manifest:
-        """Return the manifest of a study that starts now on this machine."""
+        """Create the manifest of a study that starts now on this machine."""
         return cls(
             penchant=__version__,
             asked=asked,
@@ -109,38 +109,38 @@ class Manifest(BaseModel):
         )
 
     def every_unit(self) -> list[UnitRecord]:
-        """Return the finished units, including those of archived models."""
+        """Return all finished units, including those of archived models."""
         return [*self.units, *(unit for record in self.set_aside for unit in record.units)]
 
     def unit(self, probe: str, spec: str) -> UnitRecord | None:
-        """Return the finished unit of a probe directory and a model, if there is one."""
+        """Return the finished unit of a probe directory and a model; None if there is none."""
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
     def skips(self, probe: str, spec: str) -> bool:
-        """Return whether a probe does not read a model."""
+        """Return whether a probe was skipped for a model that it does not read."""
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
 
     def unread(self, probe: str) -> str:
-        """Return the models that a probe does not read, separated by commas."""
+        """Return the names of the models that a probe does not read, separated by commas."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
     def left_out(self, reads: Mapping[str, str]) -> list[str]:
-        """Return a note for each probe that does not read all models; `reads` describes those that it reads."""
+        """Return a note for each probe that skipped a model; `reads` maps probes to the kinds of model they read."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """Return a hash of the results shown and of the labels of their models."""
+        """Return a hash of the shown results, the comparison tables and the model labels."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
     def remarks(self) -> list[str]:
-        """Return the notes, the warnings of the model loader, and a note on archived models."""
+        """Return the study's notes, the warnings of the model loader and the note on archived models."""
         cautions = [f"{unit.model.name}: {caution}" for unit in self.units for caution in unit.model.cautions]
         return [*self.notes, *dict.fromkeys(cautions), *self.not_shown()]
 
     def not_shown(self) -> list[str]:
-        """Return a note on the models that are archived, if there are any."""
+        """Return a list with one note on the archived models; empty if there are none."""
         labels = self.asked.study.get("names") or {}
         names = [str(labels.get(aside.spec, aside.units[0].model.name)) for aside in self.set_aside if aside.units]
         if not names:
@@ -150,12 +150,12 @@ class Manifest(BaseModel):
         return [f"{', '.join(names)} {told}"]
 
     def write(self, path: Path) -> None:
-        """Write the manifest with its checksum, atomically. Raises OutputError."""
+        """Write the manifest and its checksum atomically. Raises OutputError."""
         content = self.model_dump(mode="json")
         write_json({**content, _CHECKSUM: _checksum(content)}, path)
 
     def facts(self, edited: Sequence[str] = ()) -> RunFacts:
-        """Return the report's facts about the run; `edited` are the files edited since."""
+        """Return the facts about the run for the report; `edited` lists the files that were edited after the run."""
         study = self.asked.study
         return RunFacts(
             title=self.asked.title,
@@ -208,7 +208,7 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def is_edited(path: Path) -> bool:
-    """Return whether a manifest was edited or damaged."""
+    """Return whether a manifest was edited or cannot be read."""
     try:
         read_manifest(path)
     except StudyError:
@@ -217,13 +217,13 @@ def is_edited(path: Path) -> bool:
 
 
 def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
-    """Read a manifest. Raises StudyError, also for an edited one unless `trust_edited`."""
+    """Read a manifest. Raises StudyError if it is invalid, or if it was edited and `trust_edited` is false."""
     try:
         content = json.loads(read_text(path))
         stated = content.pop(_CHECKSUM, None)
         manifest = Manifest.model_validate(content)
     except DataError as error:
-        raise StudyError(error.message, where=error.where, hint=error.hint or "name another directory") from error
+        raise StudyError(error.message, where=error.where, hint=error.hint or "give another directory") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
@@ -236,5 +236,5 @@ def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
 
 
 def now() -> str:
-    """Return the current time in ISO format, to the second, with its zone."""
+    """Return the current UTC time in ISO 8601 format, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

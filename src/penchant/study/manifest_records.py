@@ -1,4 +1,4 @@
-"""The parts of a manifest: models, data, machines, results, and the work that they took."""
+"""Records in a manifest: models, data, machines, results, and the work and time spent."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ STRICT = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan
 
 def _inside(path: str) -> str:
     if not path or Path(path).is_absolute() or {"..", "."} & set(Path(path).parts) or "\\" in path:
-        raise ValueError(f"'{path}' does not lie in the directory of the study")
+        raise ValueError(f"'{path}' is not inside the study directory")
     return path
 
 
 Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
-"""A path below the manifest's directory, relative to it."""
+"""A path inside the manifest's directory, relative to that directory."""
 
 
 class _Record(BaseModel):
@@ -42,7 +42,7 @@ class HardwareRecord(_Record):
 
     @classmethod
     def here(cls) -> HardwareRecord:
-        """Describe this machine."""
+        """Return a record of this machine."""
         import torch
 
         return cls(
@@ -55,28 +55,28 @@ class HardwareRecord(_Record):
 
 
 def software() -> dict[str, str]:
-    """Return the versions of Python and of the packages that decide the numbers."""
+    """Return the versions of Python and of the packages that affect the results."""
     return {"python": platform.python_version(), **{name: importlib.metadata.version(name) for name in _PACKAGES}}
 
 
 class ClusterRecord(_Record):
-    """The machines of a cluster, and the failures after which work was repeated."""
+    """The machines of a cluster, and the failures after which batches were run again."""
 
     on: str
-    """The cluster: "ray" for Ray on this machine alone, else an address."""
+    """The cluster: "ray" if Ray runs on this machine only, else an address."""
     ray: str
     """The version of Ray."""
     nodes: dict[str, str]
-    """Descriptions of the machines that had workers, by their ids in the cluster."""
+    """Descriptions of the machines that ran workers, by node ID."""
     workers: int = 0
-    """The largest number of workers of one model."""
+    """The largest number of workers for one model."""
     retried: int = 0
-    """Batches run again because a worker died or a machine was lost."""
+    """The number of batches run again because a worker died or a machine was lost."""
     lost_workers: int = 0
     lost_nodes: int = 0
 
     def line(self) -> str:
-        """Describe the record in one line."""
+        """Return a one-line description of the record."""
         again = f", {counted(self.retried, 'batches')} run again" if self.retried else ""
         lost = (
             f" after {counted(self.lost_workers, 'workers')} died ({self.lost_nodes} with their machine)"
@@ -99,19 +99,19 @@ class ModelRecord(_Record):
     dtype: str
     device: str
     gathers: bool | None = None
-    """True if the head is applied at read positions only."""
+    """Whether the head is applied only at the positions that are read."""
     shortens: bool | None = None
-    """True if the last layer is computed at read positions only."""
+    """Whether the last layer is computed only at the positions that are read."""
     packs: bool | None = None
-    """True if sentences with common beginnings share a pass."""
+    """Whether sentences with a common prefix share a forward pass."""
     batching: str | None = None
-    """The texts that may share a batch: of any length ("padded"), of equal length, or none."""
+    """Texts that may share a batch: of any length ("padded"), of equal length ("equal-length"), or none ("single")."""
     cautions: list[str] = []
     """The warnings of the model loader."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
-        """Describe a loaded model."""
+        """Return a record of a loaded model."""
         record = cls(
             name=model.name,
             kind=model.kind,
@@ -132,12 +132,12 @@ class ModelRecord(_Record):
         return record.model_copy(update={"dtype": model.numbers, "device": network.devices, **passes})
 
     def line(self) -> str:
-        """Describe the record in one line."""
+        """Return a one-line description of the record."""
         return f"{self.kind}, {self.dtype} on {self.device}, fingerprint {self.fingerprint}"
 
 
 class CountsRecord(_Record):
-    """The work done; see `penchant.engine.engine.Counts`."""
+    """Counts of the work done; see `penchant.engine.engine.Counts`."""
 
     reads: int = 0
     inputs: int = 0
@@ -154,7 +154,7 @@ class DataRecord(_Record):
     probe: str
     """The probe directory."""
     path: str
-    """The path of the file; of a file of the hub, its address with the commit."""
+    """The path of the file; for a file on the hub, its address with the commit."""
     sha256: str
 
 
@@ -164,7 +164,7 @@ class UnitRecord(_Record):
     probe: str
     """The probe directory."""
     spec: str
-    """The model as the study names it."""
+    """The name of the model in the study."""
     directory: Inside
     """The directory of the result, relative to the manifest."""
     model: ModelRecord
@@ -175,7 +175,7 @@ class UnitRecord(_Record):
 
 
 class SkipRecord(_Record):
-    """A probe with a model that it does not read."""
+    """A probe and a model that the probe does not read."""
 
     probe: str
     spec: str
@@ -184,7 +184,7 @@ class SkipRecord(_Record):
 
 
 class TookRecord(_Record):
-    """The work and time of one unit in one attempt."""
+    """The work and time spent on one unit in one attempt."""
 
     probe: str
     spec: str
@@ -193,13 +193,13 @@ class TookRecord(_Record):
 
 
 class AttemptRecord(_Record):
-    """One start of the study."""
+    """One attempt to run the study."""
 
     started: str
     finished: str | None = None
     units: list[TookRecord] = []
     cluster: ClusterRecord | None = None
-    """The machines that did the work, if a cluster did."""
+    """The machines that did the work, if the study ran on a cluster."""
 
 
 class TextRecord(BaseModel):
@@ -212,7 +212,7 @@ class TextRecord(BaseModel):
 
 
 class PreparedRecord(BaseModel):
-    """A file made for the study from its text: sentences or vectors."""
+    """A file prepared from the study's text: sentences or word vectors."""
 
     model_config = ConfigDict(extra="allow")
     version: str
@@ -221,15 +221,15 @@ class PreparedRecord(BaseModel):
 
 
 class AsideRecord(_Record):
-    """A model removed from the study, with its results and all that is needed to restore them."""
+    """An archived model, with its results and everything needed to restore them."""
 
     spec: str
-    """The model as the study named it."""
+    """The name that the model had in the study."""
     units: list[UnitRecord]
     skipped: list[SkipRecord] = []
     data: list[DataRecord] = []
-    """The data files of the probes that it was measured with, as they were then."""
+    """The data files of the probes that measured the model, as they were at that time."""
     prepared: dict[Inside, PreparedRecord] = {}
-    """The files made from text, as they were then."""
+    """The files prepared from text, as they were at that time."""
     probes: list[dict[str, dict[str, Any]]]
-    """The probes with every parameter, as they were then."""
+    """The probes with every parameter, as they were at that time."""

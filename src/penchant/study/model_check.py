@@ -1,4 +1,4 @@
-"""Checks that a model can be measured on some texts: run before every study, and as `penchant check`."""
+"""Checks that a model can be measured on given texts, run before every study and by `penchant check`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from penchant.tables.in_memory import texts as listed_texts
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
 PADDING_TOLERANCE = {"float32": 1e-3, "bfloat16": 1.0, "float16": 0.1, "float64": 1e-5}
-"""The largest change of a sentence's score with its batch that rounding in the number format explains."""
+"""Maximum change in a sentence's score between batches that rounding can explain, by number format."""
 BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 1e-5}
-"""The largest change of a token's log-probability with the batch that gives no warning, in nats."""
+"""Maximum change in a token's log-probability between batches without a warning, in nats, by number format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Finding:
     verdict: Verdict
     detail: str
     others: tuple[str, ...] = ()
-    """Further problems of the same kind, after the one in `detail`."""
+    """Further problems of the same kind, in addition to `detail`."""
 
 
 @asked
@@ -50,13 +50,13 @@ def check(
     scores: bool = True,
     on_unknown: str = "stop",
 ) -> list[Finding]:
-    """Check that a model can be measured, on the given texts if there are any.
+    """Check that a model can be measured, and that it can read the given texts.
 
-    `model` is a model or its name; `texts` are strings or (text, place) pairs. Without `scores` the model is only asked
-    for vectors, for which it needs no head. `on_unknown` is as in a study: texts with something unknown to the
-    tokenizer fail ("stop"), or are left out with a warning ("skip"). A `fail` means that numbers from this model on
-    these texts would be wrong; a `warn` that they need a word of explanation. Raises MethodError for any other
-    `on_unknown`.
+    `model` is a model or its name; `texts` are strings or (text, place) pairs. If `scores` is false, only the model's
+    vectors are checked, which need no head. `on_unknown` has the same meaning as in a study: texts with parts unknown
+    to the tokenizer fail ("stop"), or are left out with a warning ("skip"). The verdict "fail" means that results of
+    this model for these texts would be wrong; "warn" means that they need an explanation. Raises MethodError for any
+    other `on_unknown`.
     """
     model = language_model(model)
     given = plain(texts)
@@ -89,14 +89,14 @@ def _is_placed(given: object) -> bool:
 
 
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:
-    """Run all checks but that of batch invariance. Raises ModelError or DataError at the first failure."""
+    """Run all checks except batch invariance. Raises ModelError or DataError at the first failure."""
     findings = _findings(model, list(texts), scores, "stop")
     _require(findings, model)
     return findings
 
 
 def require_readable(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> None:
-    """Check the mask token and the texts, for which no weights are read. Raises ModelError."""
+    """Check the mask token and the texts without reading weights. Raises ModelError if a check fails."""
     _require([*([_gap(model)] if scores else []), *_texts(model, texts)], model)
 
 
@@ -104,9 +104,9 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
     for finding in findings:
         if finding.verdict == "fail":
             error = ModelError(
-                f"not fit to be measured here ({finding.name}): {finding.detail}",
+                f"cannot be measured ({finding.name}): {finding.detail}",
                 where=model.name,
-                hint="penchant check shows all checks",
+                hint="run penchant check to see all checks",
             )
             for other in finding.others:
                 error.add_note(other)
@@ -161,7 +161,7 @@ def _beginning(model: LanguageModel) -> Finding:
 
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
-    """Check all texts for unknown tokens, characters that no token covers, and length."""
+    """Check all texts for unknown tokens, characters that no token covers, and excessive length."""
     told: dict[str, list[DataError]] = {problem: [] for problem in _PROBLEMS}
     total = 0
     stream = iter(dict(texts).items())
@@ -174,11 +174,11 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
                 told["unknown" if encoding.at else "empty"].append(error)
             lost, marks = _lost(text, encoding.spans, model.tokenizer.decode(encoding.tokens))
             if lost:
-                told["lost"].append(DataError(f"'{lost}' reaches the model in no token", where=place))
+                told["lost"].append(DataError(f"no token covers '{lost}'", where=place))
             if marks:
                 told["marks"].append(DataError(marks, where=place))
             if len(encoding.ids) > model.max_tokens:
-                long = f"{len(encoding.ids)} tokens, the model takes {model.max_tokens}"
+                long = f"{len(encoding.ids)} tokens, but the model takes at most {model.max_tokens}"
                 told["long"].append(DataError(long, where=place))
     return [_about(kind, told[kind], total) for kind in _PROBLEMS] if total else []
 
@@ -190,7 +190,7 @@ _PROBLEMS = {
     "marks": "accents and vowel signs",
     "long": "length",
 }
-"""The problems that a text may have, and the names of their checks."""
+"""Names of the checks of a text, by kind of problem."""
 
 
 def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
@@ -213,7 +213,7 @@ def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]])
 
 
 def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[str, str]:
-    """Return the characters that no token covers, and lost combining marks or invisible characters as code points."""
+    """Return the characters that no token covers, and the code points of lost combining or invisible characters."""
     seen = np.zeros(len(text), dtype=bool)
     for start, end in spans:
         seen[start:end] = True
@@ -231,7 +231,7 @@ def _marks(text: str) -> Counter[str]:
 
 
 def _vectors(model: LanguageModel) -> Finding:
-    """Check that the hidden vectors of all layers are numbers."""
+    """Check that the hidden vectors of all layers are finite."""
     layers = tuple(model.network.readable)
     try:
         list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
@@ -243,7 +243,7 @@ def _vectors(model: LanguageModel) -> Finding:
 
 
 def _padding(model: LanguageModel) -> Finding:
-    """Check that a score does not change when the sentence is padded."""
+    """Check that padding does not change a sentence's score."""
     try:
         alone = [next(Scorer(model, batch_tokens=1).score([(text, "")])).score for text in SAMPLE]
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]

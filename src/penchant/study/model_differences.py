@@ -1,4 +1,4 @@
-"""Differences between models as a table that knows its headline."""
+"""Table of differences between models, with a headline."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from penchant.records import Signature
 
 
 class Differences(pl.DataFrame):
-    """Differences between models, one row an estimate: the columns `first` and `second` name the models."""
+    """Differences between models, one row per estimate; the columns `first` and `second` name the models."""
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The differences that answer the question of each instrument, with both models, levels, interval and n."""
+        """The differences that answer each instrument's question, with both models, levels, interval and n."""
         probes = [Signature.parse(text)["probe"] for text in self["signature"]]
         by = ["probe"] if "probe" in self.columns else []
         table = self.with_columns(pl.Series("_instrument", probes))

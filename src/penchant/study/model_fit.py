@@ -1,4 +1,4 @@
-"""Checks that the models of a study exist and fit its probes, without reading weights where possible."""
+"""Checks that a study's models exist and fit its probes, without reading weights if possible."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ KINDS = {
     "encoder": "encoders without a head",
     "static": "static word vectors",
 }
-"""The names of the kinds of models."""
+"""Plural names of the kinds of model."""
 
 
 def kinds_read(probe: Probe[Any]) -> str:
-    """Describe the kinds of models that an instrument reads."""
+    """Return the names of the kinds of model that a probe reads, joined by "and"."""
     return " and ".join(KINDS[kind] for kind in probe.kinds)
 
 
 def all_read(probes: Iterable[Probe[Any]]) -> str:
-    """Describe the kinds of models that each instrument reads."""
+    """Return a description of the kinds of model that each probe reads."""
     return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
 
 
@@ -40,16 +40,16 @@ Reader: TypeAlias = tuple[str, int]
 
 
 def reader(model: LanguageModel) -> Reader:
-    """Return what decides whether a model can read a text: the hash of its tokenizer, and the longest input."""
+    """Return the hash of a model's tokenizer and its maximum input length, which decide what texts it can read."""
     return model.tokenizer.digest, model.max_tokens
 
 
 @dataclass(slots=True)
 class Fitting:
-    """A check of the models of a study against its probes.
+    """Check of a study's models against its probes.
 
-    `texts` are those of each probe; `manifest` records the finished units; `place` returns the name or path that a
-    model is loaded by, from its name in the study.
+    `texts` has the texts of each probe; `manifest` records the finished units; `place` maps a model's name in the study
+    to the name or path from which the model is loaded.
     """
 
     study: Study
@@ -60,20 +60,20 @@ class Fitting:
     place: Callable[[str], str]
     digests: Digests
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """The reader of each probe directory and model whose texts passed the check."""
+    """The `Reader` of each (probe directory, model) pair whose texts passed the check."""
     _problems: list[PenchantError] = field(default_factory=list)
     _kinds: dict[str, Sequence[str]] = field(default_factory=dict)
-    """The possible kinds of each unfinished model that a probe reads, by its name in the study."""
+    """The possible kinds of each unfinished model that a probe reads, by the model's name in the study."""
     _unread: set[str] = field(default_factory=set)
     """The models that no probe reads."""
     _known: dict[str, str] = field(default_factory=dict)
-    """The models by everything that identifies them."""
+    """The names of the models in the study, by each key that identifies a model."""
 
     def require(self) -> None:
-        """Raise a PenchantError if an unfinished model cannot be measured, or a probe has no model.
+        """Raise a PenchantError if an unfinished model cannot be measured or if no model fits a probe.
 
-        It is a ModelError, StudyError, MethodError or DataError; further ones are its notes. Finished models are only
-        checked for duplicates.
+        The error is a ModelError, StudyError, MethodError or DataError; further errors are added to it as notes.
+        Finished models are only checked for duplicates.
         """
         for spec, model in {unit.spec: unit.model for unit in self.manifest.units}.items():
             commit = [model.fingerprint] if "@" in model.fingerprint else []  # a hub commit; a hash fits copies too
@@ -95,7 +95,7 @@ class Fitting:
             raise _combined(self._problems)
 
     def _look_at(self, spec: str, waiting: Sequence[int]) -> None:
-        """Raise PenchantError for a model that is missing or that no probe reads; note other problems."""
+        """Raise PenchantError if a model is missing or no probe reads it; record other problems."""
         if spec.startswith(TRAINED):
             self._require_read(spec, ["static"], None)
             return
@@ -115,7 +115,7 @@ class Fitting:
                 self._fit(number, spec, model)
 
     def _turns_on_weights(self, seen: Outline) -> bool:
-        """Return whether it matters if the model has a trained head, which only its weights tell."""
+        """Return whether the choice of probes depends on a trained head, which only the model's weights can show."""
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
@@ -130,7 +130,7 @@ class Fitting:
         raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
-        """Note a problem if a probe cannot measure a model of a kind that it reads, with its settings and texts."""
+        """Record a problem if a probe, with its settings and texts, cannot measure a model of a kind that it reads."""
         probe = self.probes[number]
         try:
             probe.settle(model)
@@ -155,7 +155,7 @@ class Fitting:
                 return
 
     def _require_readers(self) -> None:
-        """Note the probes that no model fits, if all models are known and not all were reported already."""
+        """Record each probe that no model fits, unless some model is unknown or no probe reads any model."""
         known = {*self._kinds, *self._unread}
         unseen = any(spec not in known and not self._begun(spec) for spec in self.study.models)
         if unseen or not (self._kinds or self.manifest.units):

@@ -1,4 +1,4 @@
-"""The command that measures a study again once its predictions are rated."""
+"""Command that reruns a study after its predictions have been rated."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from penchant.study.study_file import Study, read_study, study_file
 from penchant.tables.data_paths import listed
 
 ANY = "STUDY.yaml"
-"""The name shown for a study file that is not found."""
+"""Placeholder for the name of a study file that was not found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """The command that measures a study again, and the entry that adds a table of ratings to it ("" if it is there)."""
+    """Command that reruns a study, and the study-file entry for a table of ratings ("" if the file already has it)."""
 
     words: list[str]
     entry: str = ""
 
 
 def after_ratings(directory: Path, ratings: Path) -> Next | None:
-    """Return the command that goes on with a table of ratings; None for results that no study wrote.
+    """Return the command that reruns a study with a table of ratings; None if no study wrote `directory`.
 
-    The study file is searched for beside the ratings, the data that the study read and the results, and in the current
-    directory. The options repeat the settings of the last run that the file does not have, such as other models.
+    The study file is searched for in the directories of the ratings, of the study's data and of its results, and in the
+    current directory. The options repeat settings of the last run that differ from those in the file, such as models.
     """
     folder = next((place for place in (directory, directory.parent) if (place / FILE).exists()), None)
     if folder is None:
@@ -52,7 +52,7 @@ def after_ratings(directory: Path, ratings: Path) -> Next | None:
 
 
 def _study(place: Path, name: str) -> tuple[Path, Study] | None:
-    """Return the file and the content of the study of a name in a folder; None if there is none."""
+    """Return the path and the content of the study file in a folder whose study is called `name`; None if none."""
     for file in sorted(place.iterdir()) if place.is_dir() else ():
         if file.suffix in (".yaml", ".yml"):
             with suppress(PenchantError):
@@ -63,7 +63,7 @@ def _study(place: Path, name: str) -> tuple[Path, Study] | None:
 
 
 def _options(study: Study, asked: AskedRecord) -> list[str]:
-    """Return the options that give a study the settings with which it was run."""
+    """Return the command-line options that give a study file the settings of the last run, `asked`."""
     says, probes = study.model_dump(mode="json"), [name for probe in asked.probes for name in probe]
     options = []
     if says["models"] != asked.models:

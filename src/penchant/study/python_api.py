@@ -1,4 +1,4 @@
-"""Studies from Python: `penchant.run`, `report`, `export` and `compare`, as the commands of these names."""
+"""Studies in Python: `penchant.run`, `open`, `report`, `export` and `compare`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
 
 
 def _in_python_terms(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function raise PenchantErrors only, which name parameters in place of command-line options."""
+    """Decorate a function to raise PenchantErrors that name its parameters instead of command-line options."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -91,13 +91,14 @@ def run(
 ) -> Outcome:
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
-    `study` is a study file, the keys of one as a mapping, a probe or a list of probes. Tables can stand where it names
-    files, and are copied into `out`; models from `load` can stand where it names models. `models` replace those of the
-    study, `probe` names the probes to keep, `data` are directories to search first for data files. `resume` goes on
-    with what is in `out`, `rerun` also measures again what has changed since; `limit` makes a pilot of so many items a
-    probe. `dtype` and `device` are those of `load`; `cache` is the file that keeps answers, "none" for none. `on` has
-    Ray do the work: "ray" (here), "auto" or an address, by so many `workers`, each with `cpus` and `gpus`.
-    Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
+    `study` is a study file, a mapping with the keys of a study file, a probe or a list of probes. Tables may be given
+    in place of file names and are copied into `out`; models returned by `load` may be given in place of model names.
+    `models` replaces the study's models, `probe` names the probes to keep, and `data` lists directories to search first
+    for data files. `resume` continues the study in `out`; `rerun` also measures again what has changed since; `limit`
+    makes a pilot with at most this many items per probe. `dtype` and `device` are as in `load`; `cache` is the file
+    that stores the models' answers, or "none". `on` runs the study on Ray: "ray" (on this machine), "auto" or an
+    address, with `workers` workers that have `cpus` CPUs and `gpus` GPUs each. Raises StudyError, DataError, ModelError
+    or MethodError, if possible before anything is measured.
     """
     require_batch(batch_tokens, "run()")
     with _shown(progress) as shown:
@@ -118,7 +119,7 @@ def _run(study: Asked, out: Path, how: Run, *, models: Any, only: Any, dtype: st
     described = InPython() if isinstance(study, str | Path) else InPython.of(study, out)
     chosen = None if models is None else described.specs(models)
     if chosen == []:
-        raise MethodError("no model is named", where="run(), models", hint="leave models out to use those of the study")
+        raise MethodError("no model is given", where="run(), models", hint="omit models to use the study's models")
     kept = None if only is None else [str(name) for name in _names(only, "probe")]
     settings |= {"models": chosen, "only": kept, "dtype": described.dtype(dtype)}
     asked_for, probes = read_study(file, **settings) if file else described.read(**settings)
@@ -134,19 +135,21 @@ def _note_to_resume() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as error:
-        error.add_note("finished work is kept: go on with the same call and resume=True")
+        error.add_note("finished work is kept: repeat the call with resume=True to continue")
         raise
 
 
 def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
-        raise MethodError("workers, cpus and gpus are for a cluster", where="run()", hint='add on, such as on="ray"')
+        raise MethodError(
+            "workers, cpus and gpus apply only to a cluster", where="run()", hint='add on, such as on="ray"'
+        )
     return None if on is None else Place(on, workers, cpus, gpus)
 
 
 @contextmanager
 def _shown(progress: bool) -> Iterator[dict[str, Any]]:
-    """Yield the options of a run that show how far it is and what the user must know."""
+    """Yield the run options that show warnings and, if `progress`, the progress."""
     warn = {"warn": lambda text: say(f"note: {text}")}
     if not progress:
         yield warn
@@ -168,7 +171,7 @@ def _names(given: Any, where: str) -> list[str | Path]:
 @asked
 @_in_python_terms
 def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Read the results in a directory, of a study or of what `Result.save` wrote. Raises StudyError."""
+    """Read the results in a directory that a study or `Result.save` wrote. Raises StudyError."""
     return read_outcome(directory, trust_edited=trust_edited)
 
 
@@ -177,10 +180,11 @@ def open(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
 def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
-    """Write the report of a result directory, or of the differences between two, as one page; return its path.
+    """Write the report of a result directory, or of the differences between two, and return the path of its page.
 
-    The page is `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of
-    a study, or one that `Result.save` wrote. Raises StudyError or OutputError.
+    The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
+    `out` gives another path. Each directory was written by a study or by `Result.save`. Raises StudyError or
+    OutputError.
     """
     outcome, path = read_for_report(directory, other, out, trust_edited=trust_edited)
     _write_report(outcome, directory, path)
@@ -200,10 +204,10 @@ def export(
 ) -> list[Path]:
     """Write the tables of a result directory as "latex" or "csv", or its "figures" as SVG and PNG; return the paths.
 
-    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps only the rows of
-    these scores or measures, in the tables that have them, and `columns` only these columns, in this order, after the
-    columns that identify a row: both are names as the tables have them, in a list or separated by commas. Raises
-    MethodError for another form or a name that no table has, StudyError or OutputError.
+    The files are written into the folder `to` in the directory, unless `out` gives another folder. `scores` keeps only
+    the rows of these scores or measures, in the tables that have them. `columns` keeps only these columns, in this
+    order, after the columns that identify a row. Both are names from the tables, in a list or separated by commas.
+    Raises MethodError for an unknown format or a name that no table has, StudyError, or OutputError.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out
@@ -230,15 +234,15 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 @asked
 @_in_python_terms
 def compare(a: Result | str | Path, b: Result | str | Path) -> Differences:
-    """Compare what a finds with what b finds on the same items, a − b, with intervals and tests; one row an estimate.
+    """Return the differences a − b between two results on the same items, with intervals and tests.
 
-    Each row is an estimate. Both are results of one instrument, or directories of studies or of results saved with
-    `Result.save`; of two directories the column `probe` names the probes. Each instrument has its own comparison. The
-    columns `detectable` (the smallest difference that the study could detect four times out of five, at the first step
-    of Holm's correction where there is one; infinite if even the largest possible difference is too small), `bound`,
-    `low_bound` and `high_bound` (the interval that decides two one-sided tests; NaN unless the study names a bound) say
-    what "no difference" means. Raises StudyError when the two cannot be compared, naming the part of the signature that
-    differs.
+    `a` and `b` are results of one instrument, or directories that a study or `Result.save` wrote; for two directories,
+    the column `probe` names the probes. There is one row per estimate, and each instrument has its own comparison. Four
+    columns define what "no difference" means: `detectable` is the smallest difference that the study could detect with
+    a power of 80 %, at the first step of Holm's correction if there is one, and is infinite if the study could not
+    detect even the largest possible difference; `bound`, `low_bound` and `high_bound` are the equivalence bound and the
+    interval for the two one-sided tests, NaN unless the study sets a bound. Raises StudyError if the two cannot be
+    compared, naming the part of the signature that differs.
     """
     for given in (a, b):
         if not isinstance(given, AnyResult | str | Path):
@@ -256,6 +260,6 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> Differences:
 def _alone(directory: str | Path) -> AnyResult:
     results = read_outcome(directory).results
     if len(results) > 1:
-        hint = "give two directories, or one of the results in a directory DIR/PROBE/MODEL"
-        raise StudyError(f"holds {len(results)} results", where=str(directory), hint=hint)
+        hint = "give two study directories, or the directory of one result, DIR/PROBE/MODEL"
+        raise StudyError(f"contains {len(results)} results", where=str(directory), hint=hint)
     return next(iter(results.values()))

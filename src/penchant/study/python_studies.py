@@ -1,4 +1,4 @@
-"""Studies described in Python: a mapping, or probes, with tables and loaded models where a study file has names."""
+"""Studies described in Python by a mapping or by probes, with tables and loaded models in place of names."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from penchant.tables.yaml_file import dumped
 from penchant.vectors.static import StaticVectors
 
 Asked: TypeAlias = str | Path | Mapping[str, Any] | Probe[Any] | Sequence[Probe[Any]]
-"""A study: a file, the keys of one, a probe, or several."""
+"""A study: a study file, a mapping with the keys of a study file, a probe, or several probes."""
 
 
 @dataclass(slots=True)
 class InPython:
-    """A study that was described in Python, as the keys of a study file.
+    """A study that was described in Python; `content` has the keys of a study file.
 
-    `models` are those that are loaded, by their names in the study; `folders` hold the tables that were given.
+    `models` has the loaded models by their names in the study; `folders` has the folders of the given tables by name.
     """
 
     content: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,10 @@ class InPython:
 
     @classmethod
     def of(cls, study: Mapping[str, Any] | Probe[Any] | Sequence[Any], out: Path) -> InPython:
-        """Return what a call asks for. Raises StudyError, MethodError or DataError."""
+        """Return the study described by a mapping or by probes. Raises StudyError, MethodError or DataError.
+
+        A study described by probes is named after the directory `out`.
+        """
         if isinstance(study, Mapping):
             content = dict(study)
         else:
@@ -59,7 +62,7 @@ class InPython:
         return described
 
     def specs(self, models: object) -> Any:
-        """Return the names of models, keeping those that are loaded. Raises MethodError for one without a name."""
+        """Return the names of models, and keep the loaded models. Raises MethodError for a model without a name."""
         listed = [models] if isinstance(models, str | Path | LanguageModel | StaticVectors) else plain(models)
         return [self._spec(model) for model in listed] if isinstance(listed, list) else listed
 
@@ -70,7 +73,7 @@ class InPython:
             hint = "give a name, or what penchant.load returned"
             raise MethodError(f"{kind(model)} is not a model", where="run(), models", hint=hint)
         if not model.spec:
-            told = f"{model.name} was not loaded by a name, so a study cannot find it again"
+            told = f"{model.name} was not loaded by name, so a study cannot load it again"
             raise MethodError(told, where="run(), models", hint="load it with penchant.load(DIRECTORY)")
         self.models[model.spec] = model
         return model.spec
@@ -89,7 +92,7 @@ class InPython:
         }
 
     def _relocated(self, value: Any) -> Any:
-        """Return the value of a parameter with files of given tables as they are named in the result directory."""
+        """Return the value of a parameter with paths of given tables replaced by paths in the result directory."""
         if isinstance(value, Mapping):
             return {key: self._relocated(each) for key, each in value.items()}
         if isinstance(value, list):
@@ -101,20 +104,23 @@ class InPython:
         return value
 
     def dtype(self, wanted: str | None) -> str | None:
-        """Return the number format of the study: that of the loaded models unless one is named.
+        """Return the number format of a study with loaded models: `wanted`, the study's own, or that of the models.
 
-        Raises MethodError for a model in another.
+        Without loaded models, return `wanted`. Raises MethodError if a loaded model has another number format.
         """
         formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
         chosen = wanted or self.content.get("dtype") or (next(iter(formats)) if len(formats) == 1 else "float32")
         for model in self.models.values():
             if isinstance(model, LanguageModel) and model.dtype != chosen:
-                told = f"{model.name} is in {model.dtype}, and the study is in {chosen}"
-                raise MethodError(told, where="run(), models", hint="load it with the same dtype=, or name it")
+                told = f"{model.name} has the dtype {model.dtype}, but the study has {chosen}"
+                raise MethodError(told, where="run(), models", hint="load it with the same dtype, or give its name")
         return chosen if formats else wanted
 
     def read(self, **settings: Any) -> tuple[Study, list[Probe[Any]]]:
-        """Check the study as `read_study` does; `settings` replace its own. Raises StudyError naming the key."""
+        """Return the validated study and its probes; `settings` override the study's own, as in `read_study`.
+
+        Raises StudyError naming the key.
+        """
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "study.yaml"
             try:
@@ -122,8 +128,8 @@ class InPython:
             except RecursionError:
                 raise StudyError("contains itself", where="study", hint="give keys, lists and values") from None
             except yaml.YAMLError as error:
-                told = f"{kind(error.args[-1])} cannot stand in a study"
-                hint = "a study holds names, numbers, tables, and models from penchant.load"
+                told = f"{kind(error.args[-1])} is not allowed in a study"
+                hint = "give names, numbers, tables, or models from penchant.load"
                 raise StudyError(told, where="study", hint=hint) from None
             try:
                 return read_study(file, **settings)
@@ -133,7 +139,7 @@ class InPython:
 
     @contextmanager
     def tables_in(self, out: Path) -> Iterator[None]:
-        """Copy the given tables into the result directory, and remove those of a study that could not begin."""
+        """Copy the given tables into a result directory, and remove them afterwards if the study did not start."""
         made = [out / TABLES / name for name in self.folders if not (out / TABLES / name).exists()]
         for target in made:
             shutil.copytree(self.folders[target.name], target)

@@ -1,4 +1,4 @@
-"""The workers of a study on a Ray cluster, of one model after another."""
+"""Workers of a study on a Ray cluster, for one model after another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from penchant.study.study_file import Study
 
 
 class Elsewhere:
-    """The workers of a study on a cluster, of one model at a time."""
+    """Workers of a study on a cluster, for one model at a time."""
 
     def __init__(self, place: Place, say: Callable[[str], None]) -> None:
         self._place, self._say = place, say
@@ -25,7 +25,7 @@ class Elsewhere:
         self._before = ClusterRecord(on=place.on, ray=importlib.metadata.version("ray"), nodes={})
 
     def backend(self, model: LanguageModel, spec: str, study: Study) -> RayBackend:
-        """Return the backend of a model that was loaded from `spec`. The workers of another model stop."""
+        """Return the backend for a model that was loaded from `spec`, after stopping the workers of any other model."""
         if self._pool is None or self._model != model.fingerprint:
             self.close()
             self._model = model.fingerprint
@@ -41,7 +41,7 @@ class Elsewhere:
 
     @property
     def record(self) -> ClusterRecord:
-        """The machines that did the work so far, and the failures after which work was repeated."""
+        """The machines used so far, and the failures after which batches were run again."""
         before, pool = self._before, self._pool
         if pool is None:
             return before
@@ -58,7 +58,7 @@ class Elsewhere:
         )
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stop the workers and keep their record."""
         self._before = self.record
         if self._pool is not None:
             self._pool.close()
@@ -67,7 +67,7 @@ class Elsewhere:
 
 @contextmanager
 def elsewhere(place: Place | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
-    """Provide workers at a place until the end, None without a place. Raises ClusterError or MethodError."""
+    """Provide workers at `place` in a context, or None if `place` is None. Raises ClusterError or MethodError."""
     if place is None:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Result directories read back: one, or two side by side."""
+"""Reading of one result directory, or of two side by side."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ from penchant.wording.phrases import has_words
 COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
 LONGEST = 200
-"""The most characters of a list of results that is shown."""
+"""Maximum number of characters in a shown list of results, and in a line of a notebook."""
 SIGNATURE = "signature.txt"
 SAVED = "{} holds one saved result without a manifest: its machine is not known, nor whether it was edited"
 FREE = {"model", "bos", "dtype", "case"}
-"""Signature fields that may differ between the results of two models set side by side."""
+"""Signature fields that may differ between the results of two models that are compared side by side."""
 
 
 @dataclass(slots=True, repr=False)
 class Outcome:
     """The results of a study, with comparisons, curves and the record of the run.
 
-    `results` are by probe directory and model; `comparisons` (between models) and `curves` (over the checkpoints of a
-    training) by probe directory; `notes` name models that could not be compared; `manifests` are those of the result
-    directories; `edited` are the files edited since; `page` is the report, if one was written.
+    `results` has the results by (probe directory, model); `comparisons` (between models) and `curves` (over the
+    checkpoints of a training run) have tables by probe directory; `notes` names models that could not be compared;
+    `manifests` has the manifest of each result directory; `edited` lists the files edited after the run; `page` is the
+    path of the report, if it was written.
     """
 
     manifests: list[Manifest]
@@ -56,12 +57,12 @@ class Outcome:
     curves: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("curve"))
     notes: list[str] = field(default_factory=list)
     page: Path | None = None
-    _in_memory: ClassVar[str] = "name the directory that the study was written to"
+    _in_memory: ClassVar[str] = "give the directory that the study was written to"
 
     def __post_init__(self) -> None:
         manifests: object = self.manifests
         if isinstance(manifests, str | Path):
-            told = "is made by run() and open()"
+            told = "is created only by run() and open()"
             raise MethodError(told, where="Outcome()", hint=f"penchant.open({str(manifests)!r}) reads a study")
 
     def __repr__(self) -> str:
@@ -70,7 +71,7 @@ class Outcome:
         return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
 
     def _repr_html_(self) -> str:
-        """Show the findings in a notebook, and the path of the report."""
+        """Return the findings and the path of the report as HTML for a notebook."""
         sections = self.document().sections
         told = "\n\n".join("\n".join(screen(each, LONGEST, named=True, estimates=False)) for each in sections)
         where = "" if self.page is None else f"<p>The report is in <code>{escape(str(self.page))}</code>.</p>"
@@ -82,9 +83,9 @@ class Outcome:
             raise unknown_attribute(self, name, "the outcome of a study")
 
     def __getitem__(self, name: tuple[str, str]) -> Result:
-        """Return the result of a probe directory and a model, named as in `results` or in the study's `names`.
+        """Return the result of a (probe directory, model) pair; the model may be a label from the study's `names`.
 
-        Raises UnknownKeyError.
+        Raises UnknownKeyError if there is no such result.
         """
         if name not in self.results and isinstance(name, tuple) and len(name) == 2:
             place, label = name
@@ -94,7 +95,7 @@ class Outcome:
         return self.results[name]
 
     def by_place(self) -> dict[str, list[Result]]:
-        """Return the results of every probe directory, in order."""
+        """Return a mapping from each probe directory to its results, in order."""
         places: dict[str, list[Result]] = Named("probe")
         for (place, _), result in self.results.items():
             places.setdefault(place, []).append(result)
@@ -102,23 +103,26 @@ class Outcome:
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The numbers that answer the question of each instrument, a row a model, with levels, interval and n."""
+        """The numbers that answer each instrument's question, by probe and model, with levels, interval and n."""
         tables = [
             each.headline.select(pl.lit(place).alias("probe"), pl.all()) for (place, _), each in self.results.items()
         ]
         return pl.concat(tables, how="diagonal_relaxed")
 
     def differences(self) -> Differences:
-        """Return the differences between models as one table, with a column `probe`. Raises StudyError if none."""
+        """Return the differences between models as one table with a column `probe`.
+
+        Raises StudyError if no two models were compared.
+        """
         if not self.comparisons:
-            hint = "name two models in the study; of two studies, penchant.compare(DIR, DIR2) has the differences"
+            hint = "list two models in the study, or compare two studies with penchant.compare(DIR, DIR2)"
             raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))
         frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
         table = pl.concat(frames, how="diagonal_relaxed")
         return Differences(table.select("probe", pl.exclude("probe")))
 
     def document(self) -> Document:
-        """Return the content of a report or an export."""
+        """Return the document from which reports and exports are made."""
         labels = self.labels
         results = {key: _printed(result, labels) for key, result in self.results.items()}
         comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
@@ -131,14 +135,14 @@ class Outcome:
         return Document(sections, runs, self.notes, self._made_of())
 
     def _made_of(self) -> str:
-        """Return a hash of the results of one directory, edited files included; "" for those of two."""
+        """Return a hash of the results and the edited files of one study; "" unless there is exactly one manifest."""
         if len(self.manifests) != 1:
             return ""
         return hashlib.sha256("\n".join([self.manifests[0].results(), *self.edited]).encode()).hexdigest()
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of models by the names that signatures cite; of two studies, the first decides."""
+        """The labels of models by their names in signatures; the labels of the first of two studies take precedence."""
         found: dict[str, str] = {}
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}
@@ -172,9 +176,10 @@ def _pilot(results: Sequence[AnyResult]) -> str:
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Read the outcome of a study from its directory, finished or not, or one result that `Result.save` wrote.
+    """Read from a directory the outcome of a study, finished or not, or one result that `Result.save` wrote.
 
-    Raises StudyError when the directory holds no study, or edited files; with `trust_edited` these are read and named.
+    Raises StudyError if the directory contains no study, or contains edited files and `trust_edited` is false. With
+    `trust_edited`, edited files are read and are listed in the outcome.
     """
     folder = Path(directory)
     path = folder / FILE
@@ -185,8 +190,8 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
         outcome.results[result.signature["probe"], result.signature["model"]] = result
         return outcome
     if not is_file(path):
-        hint = "penchant run STUDY.yaml -o DIR makes one" if is_directory(folder) else "name a result directory"
-        what = "holds no study" if is_directory(folder) else "is a file" if exists(folder) else "no such directory"
+        hint = "create one with penchant run STUDY.yaml -o DIR" if is_directory(folder) else "give a result directory"
+        what = "contains no study" if is_directory(folder) else "is a file" if exists(folder) else "no such directory"
         raise StudyError(what, where=str(folder), hint=hint)
     manifest = read_manifest(path, trust_edited=trust_edited)
     outcome = Outcome([manifest], _edited(manifest, folder, trusted=trust_edited), notes=manifest.remarks())
@@ -198,7 +203,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
                 saved = folder / unit.directory
                 outcome.results[place, spec] = _sound(Result.load(saved), saved, trusted=trust_edited)
     if not outcome.results:
-        raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
+        raise StudyError("no model is finished yet", where=str(folder), hint="continue with penchant run … --resume")
     for place in places:
         for name, tables in ((COMPARISON, outcome.comparisons), (CURVE, outcome.curves)):
             file = folder / place / name
@@ -218,15 +223,15 @@ def _table(file: Path) -> pl.DataFrame:
 
 
 def _study_of(directory: str | Path) -> Path | None:
-    """Return the directory of the study that a directory, or its probe or result, belongs to; None if none."""
+    """Return the study directory to which a study, probe or result directory belongs; None if there is none."""
     folder = Path(directory).absolute()
     return next((place for place in (folder, folder.parent, folder.parent.parent) if is_file(place / FILE)), None)
 
 
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
-    """Return the edited files of one result of a study; None for a result of no study.
+    """Return the edited files of one result of a study; None if `folder` belongs to no study.
 
-    Raises StudyError at the first unless they are trusted.
+    Raises StudyError at the first edited file unless `trusted`.
     """
     study = _study_of(folder)
     if study is None:
@@ -239,7 +244,7 @@ def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
 
 
 def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
-    """Return the files of a study that were edited. Raises StudyError at the first unless they are trusted."""
+    """Return the edited files of a study. Raises StudyError at the first edited file unless `trusted`."""
     found = [file for unit in manifest.units for file in edited(unit.files, folder / unit.directory)]
     found += edited(manifest.tables, folder)
     if trusted:
@@ -247,7 +252,7 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
         return [FILE, *names] if is_edited(folder / FILE) else names
     for file in found:
         raise StudyError(
-            "was edited or damaged after the study wrote it" if file.exists() else "is not there any more",
+            "was edited or damaged after the study wrote it" if file.exists() else "is missing",
             where=str(file),
             hint=TRUST if file.exists() else "restore it, or run the study again into a new directory",
         )
@@ -255,13 +260,13 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
 
 
 def require_unedited(directory: str | Path) -> None:
-    """Raise StudyError if results in a directory, of a study or of one of its probes, were edited."""
+    """Raise StudyError if results of the study to which a directory belongs were edited."""
     if (study := _study_of(directory)) is not None:
         _edited(read_manifest(study / FILE), study, trusted=False)
 
 
 def unshown(directory: str | Path) -> frozenset[Path]:
-    """Return the directories of a study's archived results, from its directory or that of one of its probes."""
+    """Return the directories of a study's archived results; `directory` is the study's or one of its probes'."""
     if (study := _study_of(directory)) is None:
         return frozenset()
     return frozenset(
@@ -273,10 +278,10 @@ _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
 def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
-    """Return a result. Raises StudyError if this version cannot show it."""
+    """Return `result` unchanged. Raises StudyError if this version of penchant cannot show it."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
-        raise StudyError(f"is of a probe that is not installed: {unknown(probe)}", where=str(folder))
+        raise StudyError(f"the probe of this result is not installed: {unknown(probe)}", where=str(folder))
     lacking = sorted(_COLUMNS - set(result.summary.columns)) or sorted({"id"} - set(result.items.columns))
     lacking += [key for key in ("model", "level", "resamples", "seed") if key not in result.signature]
     if lacking:
@@ -289,7 +294,7 @@ def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
 
 
 def _require_words(table: pl.DataFrame, file: Path) -> None:
-    """Raise StudyError for a method or a note that this version has no words for."""
+    """Raise StudyError if a table has a method or a note for which this version of penchant has no wording."""
     for column in ("method", "test_method", "notes"):
         for text in table[column].unique() if column in table.columns else ():
             if not has_words(text, notes=column == "notes"):
@@ -298,9 +303,9 @@ def _require_words(table: pl.DataFrame, file: Path) -> None:
 
 
 def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
-    """Raise StudyError for settings that the probe does not have.
+    """Raise StudyError if a result has settings that its probe does not have.
 
-    Unless they are trusted, settings that differ from those of the signature raise it too.
+    Unless `trusted`, also raise StudyError if the settings differ from those in the signature.
     """
     probe = instruments()[result.signature["probe"]].probe
     try:
@@ -310,17 +315,17 @@ def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
         raise StudyError(error.message, where=where, hint=error.hint) from None
     for key in ("level", "resamples", "seed", "equivalence", "limit"):
         if not trusted and result.signature.get(key, written(settings, key)) != written(settings, key):
-            message = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
+            message = f"has the {key} {written(settings, key)}, but the signature has {result.signature[key]}"
             raise StudyError(message, where=str(folder / SETTINGS), hint="measure again")
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """Return the results of two directories and the differences between their models, the first minus the second.
+    """Return the results of two directories and the differences between their models, first minus second.
 
-    Two models must have been measured with the same data, method, parameters and seed; the error says what differs. A
-    model that both directories hold is compared with itself, and what changed between the two, such as the method, is
-    named beside it. Pairs of results that cannot be compared while others can, and probes that one directory lacks, are
-    noted. Raises StudyError when no two results of a probe that both hold can be compared.
+    Two models must have been measured with the same data, method, parameters and seed; otherwise, the error names what
+    differs. A model that is in both directories is compared with itself, and the setting that differs, such as the
+    method, is added to its name. If only some pairs of results can be compared, the others are listed in the notes, as
+    are probes that are in one directory only. Raises StudyError if no two results of a shared probe can be compared.
     """
     a, b = read_outcome(first, trust_edited=trust_edited), read_outcome(second, trust_edited=trust_edited)
     both = Outcome([*a.manifests, *b.manifests], [*a.edited, *b.edited])
@@ -330,7 +335,7 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
     shared = [place for place in ours if place in theirs]
     if not shared:
         raise StudyError(
-            f"{first} holds {', '.join(ours)} and {second} {', '.join(theirs)}: they have nothing in common to compare"
+            f"{first} contains {', '.join(ours)}, {second} contains {', '.join(theirs)}: they have no probe in common"
         )
     for place in {**ours, **theirs}:
         if place not in shared:
@@ -349,9 +354,10 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
 def read_for_report(
     directory: str | Path, other: str | Path | None, out: str | Path | None, *, trust_edited: bool = False
 ) -> tuple[Outcome, Path]:
-    """Return the content of a report of one result directory or of two, and the path of its page.
+    """Return the outcome of one result directory, or of two side by side, and the path of its report page.
 
-    The page is `report.html` in the directory, or `comparison.html`, unless `out` names another. Raises StudyError.
+    The page is `report.html` in the directory, or `comparison.html` in the current directory if there are two, unless
+    `out` gives another path. Raises StudyError.
     """
     if other is None:
         outcome, page = read_outcome(directory, trust_edited=trust_edited), Path(directory) / "report.html"
@@ -361,9 +367,9 @@ def read_for_report(
 
 
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
-    """Return the differences of each result of one directory from each of the other, and why some have none.
+    """Return the differences between each result of one directory and each of the other, and reasons for missing ones.
 
-    Two comparable results of one model are given different names, in the two lists as well.
+    Two comparable results of the same model are given different names, also in the lists `ours` and `theirs`.
     """
     tables: dict[tuple[int, int], pl.DataFrame] = {}
     reasons: list[str] = []

@@ -1,4 +1,4 @@
-"""Running a study into a directory: every probe with every model, a manifest, and nothing finished done twice."""
+"""Execution of a study in a result directory, every probe with every model, without repeating finished work."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ Probes = Sequence[Probe[Any]]
 
 
 def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = None) -> Outcome:
-    """Run every probe with every model, writing each result as soon as it is there.
+    """Run every probe with every model, and write each result as soon as it is finished.
 
     All models are checked first, and problems are reported before anything is written. With `resume`, results in `out`
     are kept and cached answers are not computed again; results of models that the study no longer names are archived.
-    Raises StudyError when `out` holds something else, or when data, text, a model or a result changed since; with
-    `rerun`, what changed is measured again.
+    Raises StudyError if `out` contains anything else, or if data, text, a model or a result has changed; with `rerun`,
+    whatever has changed is measured again.
     """
     run = run or Run()
     folder = Path(out)
@@ -54,7 +54,7 @@ def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = N
 
 
 def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[str, str]) -> Outcome:
-    """Run a study in a folder, with the `commits` of data sets on the hub."""
+    """Run a study in a folder; `commits` has the commits of data sets on the hub."""
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), run.base)  # hashed before the texts are read
     texts = [probe.texts(run.base) for probe in probes]  # unreadable data fails before anything is written
@@ -77,7 +77,7 @@ def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[
 
 
 def _folders(probes: Probes) -> list[str]:
-    """Return one directory name per probe: its name, numbered from the second on."""
+    """Return a directory name for each probe: the probe's name, with a number if the name was used before."""
     seen: dict[str, int] = {}
     names = []
     for probe in probes:
@@ -100,19 +100,19 @@ class _Running:
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
     readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
-    """The reader of each probe directory and model whose texts passed the check."""
+    """The `Reader` of each (probe directory, model) pair whose texts passed the check."""
     named: dict[str, str] = field(init=False)
-    """The models measured so far: their names in the study by those in their signatures."""
+    """The names in the study of the models measured so far, by their names in signatures."""
 
     def __post_init__(self) -> None:
         self.digests = Digests(self.run.cache, forced=self.run.rehash)
         self.prepared = Prepared(list(self.probes))
 
     def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
-        """Return the files that are out of date; none is removed yet.
+        """Return the files that are out of date, without removing them.
 
-        Raises StudyError if anything changed since the study was begun. With `rerun`, the manifest instead loses the
-        results that depend on a change, and the probes whose parameters changed.
+        Raises StudyError if anything has changed since the study was started. With `rerun`, results that depend on a
+        change, including changed parameters, are removed from the manifest instead.
         """
         drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
@@ -136,16 +136,17 @@ class _Running:
         self.readers = fitting.readers
 
     def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
-        """Write the manifest, then remove the files that are out of date."""
+        """Write the manifest, then delete the files that are out of date."""
         self.manifest.data = list(data)
         self._write()  # first, so that no recorded unit lacks its files
         for file in stale:
             file.unlink(missing_ok=True)
 
     def _fingerprint(self, spec: str) -> str:
-        """Return the fingerprint of a model as it is now; "" if it is gone or cannot be fetched.
+        """Return the current fingerprint of a model; "" if the model is missing or cannot be fetched.
 
-        That of a model that the study trains is the hash of its vectors. Raises ModelError for a damaged one.
+        The fingerprint of a model that the study trains is the hash of its vectors. Raises ModelError if a model on
+        this machine is damaged.
         """
         if spec.startswith(TRAINED):
             vectors = trained_files(self.study.vectors, self.folder)[spec]
@@ -159,7 +160,7 @@ class _Running:
             return ""
 
     def prepare(self) -> None:
-        """Make the sentences and vectors that the study makes from its text."""
+        """Prepare the sentences and vectors that the study derives from its text."""
         if self.study.corpus is not None:
             run = self.run
             self.prepared = Preparation(
@@ -178,7 +179,7 @@ class _Running:
         self._write()
 
     def measure(self, spec: str) -> None:
-        """Run every unfinished probe with one model, and read the results of the others."""
+        """Run every unfinished probe with one model, and load the results of the finished probes."""
         waiting = []
         for number, place in enumerate(self.places):
             unit = self.manifest.unit(place, spec)
@@ -199,7 +200,7 @@ class _Running:
                 self._write()
 
     def _load(self, spec: str) -> Model:
-        """Load a model. Raises StudyError if no probe reads it or the study names it twice."""
+        """Load a model. Raises StudyError if no probe reads the model or the study names it twice."""
         self.run.say(f"{spec}: loading")
         release()
         model = self.run.models.get(spec) or read_model(
@@ -221,7 +222,7 @@ class _Running:
         return model
 
     def _place(self, spec: str) -> str:
-        """Return the name or path that a model is loaded by; it may lie beside the study, like its data."""
+        """Return the name or path from which a model is loaded; like data, it may be in a directory of `run.base`."""
         if spec.startswith("bundled:") or exists(spec):
             return spec
         beside = (base / spec for base in self.run.base)
@@ -270,17 +271,19 @@ class _Running:
         before = [record for record in self.manifest.data if record.probe == place]
         for record, known in zip(data_records([(place, probe)], self.run.base), before, strict=True):
             if record.sha256 != known.sha256:
-                raise StudyError("changed while the study ran", where=record.path, hint="run it again with --resume")
+                raise StudyError(
+                    "changed while the study ran", where=record.path, hint="run the study again with --resume"
+                )
 
     def _free(self, place: str, model: str) -> str:
-        """Return a directory name for a model's result that no other result of the probe has."""
+        """Return a directory name for a model's result that no other result of the probe uses."""
         taken = [Path(unit.directory).name for unit in self.manifest.every_unit() if unit.probe == place]
         return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """Compare every two models of each probe, other than checkpoints of one training or at different steps.
+        """Compare every two models of each probe, except checkpoints of one training run or at different steps.
 
-        Raises StudyError for a probe that no model fits.
+        Raises StudyError if no model fits a probe.
         """
         self._sort()
         self.manifest.tables = {}
@@ -304,7 +307,7 @@ class _Running:
                 self._keep(self.outcome.comparisons[place], f"{place}/{COMPARISON}")
 
     def follow(self) -> None:
-        """Compute the curves of each probe over the checkpoints of each training."""
+        """Compute the curves of each probe over the checkpoints of each training run."""
         for place in self.places:
             tables = []
             for family, steps in self.study.families.items():
@@ -323,7 +326,7 @@ class _Running:
         self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def _sort(self) -> None:
-        """Put the results in the order in which the study names them."""
+        """Sort the results by the study's order of models, then of probes."""
         models, places = self.study.models, self.places
         self.manifest.units.sort(key=lambda unit: (models.index(unit.spec), places.index(unit.probe)))
         self.manifest.skipped.sort(key=lambda skip: (models.index(skip.spec), places.index(skip.probe)))
@@ -333,7 +336,7 @@ class _Running:
         self.outcome.results.update(found)
 
     def finish(self) -> Outcome:
-        """Write the manifest of the finished study, and return its outcome."""
+        """Write the manifest of the finished study and return its outcome."""
         reads = {place: kinds_read(probe) for place, probe in zip(self.places, self.probes, strict=True)}
         self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)

@@ -1,4 +1,4 @@
-"""Reports and exports in a result directory that were made from other results than it holds now."""
+"""Reports and exports in a result directory that were made from results that have changed since."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from penchant.report.sections import Document
 from penchant.text_io import is_directory
 
 _NAMED = 3
-"""The most files that a caution names."""
+"""Maximum number of files named in a caution."""
 
 
 def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
-    """Yield a line for each report and folder of exports made from other results than `document` shows.
+    """Yield a line for each report and export folder that was made from results other than those in `document`.
 
-    A line names the old files directly inside the result directory, and the command that makes them again. `written`
-    are files made just now: others that an export left in the same folder are no longer made.
+    Each line names the outdated files and the command that makes them again. Only reports and export folders directly
+    inside the result directory are considered. `written` lists files that were just made: outdated files in the same
+    folder belong to an earlier export and are no longer made.
     """
     folder = Path(directory)
     if not document.made_of or not is_directory(folder):

@@ -1,4 +1,4 @@
-"""A study begun or continued in a directory: the lock on it, its manifest, and the models archived or restored."""
+"""Start or continuation of a study in a directory: the lock, the manifest, and archived or restored models."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from penchant.study.study_file import Study
 from penchant.study.text_preparation import trained_files
 
 FREE = ("question", "names", "models", "families")
-"""Keys of a study that change no number of a model, only what is printed with it or which models are measured."""
+"""Keys of a study that affect no model's results, only their presentation or the choice of models."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Keep other processes from running a study in the same directory. Raises StudyError."""
+    """Lock a directory so that no other process runs a study in it. Raises StudyError."""
     new = not occupied(folder)
     if not new and not folder.is_dir():
         raise _not_empty(folder)
@@ -33,7 +33,9 @@ def held(folder: Path) -> Iterator[None]:
         with holding(folder):
             yield
     except BlockingIOError as error:
-        raise StudyError("another process is running a study here", where=str(folder), hint="wait for it") from error
+        raise StudyError(
+            "another process is running a study here", where=str(folder), hint="wait until it ends"
+        ) from error
     finally:
         if new:
             with suppress(OSError):  # not empty if anything was written
@@ -41,17 +43,18 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def hub_commits(folder: Path) -> dict[str, str]:
-    """Return the commits of the data sets on the hub that a study in a directory read. Raises StudyError."""
+    """Return the commits of the hub data sets that the study in a directory read. Raises StudyError."""
     path = folder / FILE
     return dict(read_manifest(path).hub) if path.exists() else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A study that was started, or is continued.
+    """A study that was started or is continued.
 
-    `manifest` is a new one, or the one to go on with; `otherwise` are the changes of parameters, which only a rerun
-    allows; `other_models` is true if the models changed; `taken_up` are the models restored from the archive.
+    `manifest` is new, or is the manifest of the continued study; `otherwise` lists the changes in parameters, which
+    only a rerun allows; `other_models` is true if the list of models changed; `taken_up` lists the records of models
+    restored from the archive.
     """
 
     manifest: Manifest
@@ -63,9 +66,9 @@ class Begun:
 def begun(
     folder: Path, study: Study, probes: Sequence[Probe[Any]], places: Sequence[str], *, resume: bool, rerun: bool
 ) -> Begun:
-    """Start a study in a directory, or go on with it. Raises StudyError if the directory holds anything else.
+    """Start or continue a study in a directory. Raises StudyError if the directory contains anything else.
 
-    A study that failed before its first result does not occupy its directory.
+    A study that failed before its first result may be replaced by another study.
     """
     path = folder / FILE
     asked = AskedRecord(
@@ -77,8 +80,8 @@ def begun(
         return Begun(Manifest.new(asked))
     if not resume:
         if _has_results(path):
-            hint = "go on with --resume, or name another directory"
-            raise StudyError("already holds a study", where=str(folder), hint=hint)
+            hint = "continue with --resume, or give another directory"
+            raise StudyError("already contains a study", where=str(folder), hint=hint)
         return Begun(Manifest.new(asked))
     manifest = read_manifest(path)
     before, after = _measured(manifest.asked), _measured(asked)
@@ -88,9 +91,9 @@ def begun(
             return Begun(Manifest.new(asked))
         again = "measure it again with --rerun, " if otherwise else ""
         raise StudyError(
-            f"holds a different study ({_difference(before, after)})",
+            f"contains a different study ({_difference(before, after)})",
             where=str(folder),
-            hint=f"{again}name another directory, or run the study with its first settings",
+            hint=f"{again}give another directory, or run the study with its original settings",
         )
     other_models = manifest.asked.models != asked.models
     if other_models:
@@ -104,9 +107,9 @@ def begun(
 
 
 def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, Path]) -> None:
-    """Move the units of all models but the named ones into a manifest's archive, with the records of their data.
+    """Move the units of all models except `models` into a manifest's archive, with the records of their data.
 
-    Nothing on the disk changes. `trained` are the files of trained vectors by model.
+    Nothing changes on disk. `trained` has the vector files of trained models, by model.
     """
     gone = dict.fromkeys(unit.spec for unit in manifest.units if unit.spec not in models)
     for spec in gone:
@@ -128,7 +131,7 @@ def archive(manifest: Manifest, models: Collection[str], trained: Mapping[str, P
 
 
 def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
-    """Restore the archived results of some models; return their records, which are still to be checked."""
+    """Restore the archived results of `models` and return their records, which must still be checked."""
     taken = [record for record in manifest.set_aside if record.spec in models]
     manifest.set_aside = [record for record in manifest.set_aside if record.spec not in models]
     for record in taken:
@@ -138,13 +141,13 @@ def restore(manifest: Manifest, models: Collection[str]) -> list[AsideRecord]:
 
 
 def _measured(asked: AskedRecord) -> AskedRecord:
-    """Return a copy of a study's record without the keys that may change while it goes on."""
+    """Return a copy of a study's record without the keys that may change when the study is continued."""
     kept = {key: value for key, value in asked.study.items() if key not in FREE}
     return asked.model_copy(update={"study": kept})
 
 
 def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -> list[Change]:
-    """Return the changes of the probes' parameters; none if anything else of the study changed."""
+    """Return the changes in the probes' parameters; none if anything else in the study changed."""
     rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, after)]
     if rest[0] != rest[1] or _names(before) != _names(after):
         return []
@@ -152,7 +155,7 @@ def _otherwise(before: AskedRecord, after: AskedRecord, places: Sequence[str]) -
 
 
 def _difference(before: AskedRecord, after: AskedRecord) -> str:
-    """Describe the first setting in which two studies differ, with its values; those of probes come first."""
+    """Describe the first setting in which two studies differ, with both values; probe settings come first."""
     if _names(before) != _names(after):
         return "with other probes"
     pairs = [(a[name], b[name]) for a, b in zip(before.probes, after.probes, strict=True) for name in a]
@@ -167,7 +170,7 @@ def _names(asked: AskedRecord) -> list[list[str]]:
 
 
 def _not_empty(folder: Path) -> StudyError:
-    return StudyError("is not an empty directory", where=str(folder), hint="name another directory")
+    return StudyError("is not an empty directory", where=str(folder), hint="give another directory")
 
 
 def _has_results(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The study file: its keys, and the line of each mistake."""
+"""The study file: its keys, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, r
 from penchant.text_io import exists, is_directory, is_file, read_text
 
 DEMO = Path(__file__).with_name("demo.yaml")
-"""The bundled study."""
+"""Path of the bundled demo study."""
 _OPTIONS = {"models": "--model"}
-"""The options of `penchant run` that differ in name from the study-file keys that they replace."""
+"""Options of `penchant run` whose names differ from the study-file keys that they override."""
 
 
 def _of_print(label: str) -> str:
     if label != one_line(label).strip() or not label or " − " in label:
-        raise ValueError("a label is one line, without space around it and without ' − '")
+        raise ValueError("a label must be one line without surrounding spaces and without ' − '")
     return label
 
 
@@ -49,38 +49,38 @@ class Study(BaseModel):
     study: Annotated[str, Field(min_length=1)]
     """A short name for the study."""
     question: str = ""
-    """The question that the study asks, in a line, shown at the head of the report."""
+    """The study's question in one line, shown at the top of the report."""
     models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
     """Hub names[@revision], directories, GGUF files, bundled: names, or files of word vectors.
 
-    Each is read by the probes that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one
-    training.
+    Each model is read by the probes that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one
+    training run.
     """
     families: dict[str, dict[str, Step]] = {}
     """The step of each model that is a checkpoint, by family; filled in from the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
     corpus: Corpus | None = None
-    """Running text from which sentences are drawn for probes that name none, and on which vectors are trained."""
+    """Running text for training vectors and for drawing the sentences of probes that name none."""
     vectors: dict[str, Vectors] = {}
-    """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
+    """Word vectors to train on the corpus, by name; `models` refers to them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
     """The labels of models in tables and figures. Signatures keep the names by which models are loaded."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
-    """The seed of every probe that sets none of its own."""
+    """The seed of every probe that does not set its own."""
     dtype: Literal["float32", "bfloat16", "float16", "float64"] = "float32"
-    """The number format of models. The smaller ones are faster and less exact."""
+    """The number format of models. Smaller formats are faster and less precise."""
     device: str | None = None
-    """A torch device such as cpu or cuda:1, auto (all GPUs) or auto+cpu (and the CPU). Default: a GPU if any."""
+    """A torch device such as cpu or cuda:1, auto (all GPUs) or auto+cpu (GPUs and the CPU). Default: a GPU if any."""
     trust_remote_code: bool = False
     """Run code that comes with a checkpoint."""
     allow_pickle: bool = False
     """Read weights that are not safetensors, which can run code."""
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """A pilot: the most items of each probe that sets no limit of its own. Default: all of them."""
+    """Maximum number of items, for a pilot, of each probe that does not set its own limit. Default: all items."""
 
     def instruments(self) -> list[Probe[Any]]:
-        """Return the probes, validated. Raises ValidationError, or an error with the place inside the study."""
+        """Return the validated probes. Raises ValidationError, or an error that has the position in the study."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
@@ -88,7 +88,7 @@ class Study(BaseModel):
 
     def _probe(self, number: int, entry: dict[str, dict[str, Any] | None]) -> Probe[Any]:
         if len(entry) != 1:
-            message = f"each probe is one 'name: {{parameters}}', got {len(entry)} names"
+            message = f"each probe must be one 'name: {{parameters}}', got {len(entry)} names"
             raise _PlacedError(("probes", number), message)
         ((name, parameters),) = entry.items()
         if name not in instruments():
@@ -101,7 +101,7 @@ class Study(BaseModel):
             first = _telling(error)
             raise _PlacedError(("probes", number, name, *first["loc"]), _wrong(first, kind)) from error
         if probe.lacks_text() and self.corpus is None:
-            raise _PlacedError(("probes", number, name, probe.drawn), "is missing — name them, or a corpus")
+            raise _PlacedError(("probes", number, name, probe.drawn), "is missing — give it, or a corpus")
         return probe
 
 
@@ -114,11 +114,11 @@ class _PlacedError(Exception):
 def read_study(
     path: str | Path, *, models: list[str] | None = None, only: list[str] | None = None, **settings: Any
 ) -> tuple[Study, list[Probe[Any]]]:
-    """Read and check a study file, or the one of a directory.
+    """Read and validate a study file, or the only study file in a directory.
 
-    `models`, and `settings` by their keys in the file, replace what the file says unless they are None. `only` names
-    the probes that are kept. A `limit` given here also holds for probes that set their own. Raises StudyError naming
-    file, line and key.
+    `models`, and `settings` named after keys of the file, override the file unless they are None. `only` names the
+    probes to keep. A `limit` given here also applies to probes that set their own. Raises StudyError naming the file,
+    line and key.
     """
     file = study_file(path)
     try:
@@ -127,7 +127,7 @@ def read_study(
         raise StudyError(error.message, where=error.where, hint=error.hint) from error
     content = document.content
     if not isinstance(content, dict):
-        raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
+        raise StudyError("a study file contains keys such as study, models and probes", where=str(path))
     content = _with_texts(content)
     _spread_out(content, document)
     listed = content.get("models")
@@ -164,7 +164,7 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _spread_out(content: dict[str, Any], document: Document) -> None:
-    """Replace the families in a study by their checkpoints. Raises StudyError."""
+    """Replace the families in a study by their checkpoints, in place. Raises StudyError."""
     listed: list[object] = []
     families: dict[str, dict[str, int]] = {}
     if not isinstance(content.get("models"), list):
@@ -192,7 +192,7 @@ def _spread_out(content: dict[str, Any], document: Document) -> None:
 
 
 def _named(study: Study) -> Study:
-    """Drop the families whose models are not measured, and give checkpoints short names."""
+    """Return a study without families whose models are not measured, and with labels for its checkpoints."""
     measured = {
         family: {model: step for model, step in steps.items() if model in study.models}
         for family, steps in study.families.items()
@@ -204,25 +204,29 @@ def _named(study: Study) -> Study:
 def _known_names(study: Study, models: list[str]) -> None:
     for model, label in study.names.items():
         if model not in models:
-            raise _PlacedError(("names", model), f"no such model is in the study — it has {', '.join(study.models)}")
+            raise _PlacedError(("names", model), f"no such model in the study — it has {', '.join(study.models)}")
         if model in study.models and label in study.models and label != model:
-            raise _PlacedError(("names", model), f"'{label}' is another model of the study")
+            raise _PlacedError(("names", model), f"'{label}' is another model in the study")
 
 
 def study_file(path: str | Path) -> Path:
-    """Return the path of a study file, or of the only one in a directory. Raises StudyError."""
+    """Return the path of a study file, or of the only study file in a directory. Raises StudyError."""
     place = Path(path)
     if not exists(place):
-        hint = "penchant init minimal-pairs makes one"
+        hint = "create one with penchant init minimal-pairs"
         raise StudyError("no such study file", where=str(path), hint=hint)
     if not is_directory(place):
         return place
     files = sorted(file for file in place.iterdir() if file.suffix in (".yaml", ".yml") and _names_a_study(file))
     if len(files) == 1:
         return files[0]
-    found = f"holds {len(files)} study files" if files else "holds no study file"
+    found = f"contains {len(files)} study files" if files else "contains no study file"
     names = ", ".join(file.name for file in files)
-    raise StudyError(found, where=str(path), hint=f"name one: {names}" if files else "penchant init minimal-pairs DIR")
+    raise StudyError(
+        found,
+        where=str(path),
+        hint=f"give one: {names}" if files else "create one with penchant init minimal-pairs DIR",
+    )
 
 
 _STUDY_KEY = re.compile(r"^[\"']?probes[\"']?\s*:", re.MULTILINE)
@@ -252,7 +256,7 @@ def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool
 
 
 def _telling(error: ValidationError) -> Mapping[str, Any]:
-    """Return the first error for an unknown key, which may be a missing one misspelt, else the first error."""
+    """Return the first error for an unknown key, which may be a misspelt required key, else the first error."""
     errors = error.errors()
     return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
 
@@ -286,7 +290,7 @@ def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyEr
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON schema of a study file, with the parameters of every probe."""
+    """Return the JSON schema of a study file, including the parameters of every probe."""
     whole = Study.model_json_schema()
     probes = {name: each.probe.model_json_schema() for name, each in instruments().items()}
     for one in probes.values():  # references are looked up at the top

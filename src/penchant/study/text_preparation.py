@@ -1,4 +1,4 @@
-"""Preparation of a study's running text: sentences for its probes, and word vectors."""
+"""Preparation of sentences for probes, and of word vectors, from a study's running text."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import SETTINGS
 
 TRAINED = "trained:"
-"""The beginning of the names of models that the study trains."""
+"""Prefix of the names of models that the study trains."""
 Progress = Callable[[str], Callable[[float, float], None]]
 
 
 class Corpus(BaseModel):
-    """Running text, and the way to draw sentences from it for probes that name none."""
+    """Running text, and the settings for drawing sentences for probes that name none."""
 
     model_config = SETTINGS
 
     text: str | list[str]
     """Files, patterns, directories or URLs of plain text, JSON lines or Parquet, compressed or not."""
     language: str | None = None
-    """The language whose rules divide sentences and make capitals. Default: the language of the stimuli."""
+    """The language whose rules apply to sentence segmentation and capitals. Default: the language of the stimuli."""
     layout: Layout = "paragraphs"
-    """The content of a line of plain text: a paragraph, a sentence, or part of a paragraph that a blank line ends."""
+    """What a line of plain text contains: a paragraph, a sentence, or part of a paragraph ended by a blank line."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet."""
     per_word: Annotated[int, Field(ge=1, le=COUNT)] = 10_000
-    """The most occurrences of a word that are kept in each segment."""
+    """Maximum number of occurrences of a word to keep in each segment."""
     minimum: Annotated[int, Field(ge=0, le=COUNT)] = 1
-    """The fewest occurrences in a segment; words with fewer are named in a note."""
+    """Minimum number of occurrences in a segment; words with fewer are named in a note."""
     segments: list[Bound] | None = None
-    """Bounds of sentence lengths that are sampled separately. Default: the bounds of the probe's own segments."""
+    """Bounds of the sentence-length segments, which are sampled separately. Default: the segments of the probe."""
     duplicates: Duplicates = "near"
-    """The sentences that count once: near (equal and nearly equal ones), exact (equal ones), or keep (none)."""
+    """Duplicates to count once: near (equal or nearly equal sentences), exact (equal sentences), or keep (none)."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
     """The seed of the draw. Default: the study's."""
 
@@ -71,24 +71,24 @@ class Vectors(BaseModel):
     size: Annotated[int, Field(ge=1, le=DIMENSIONS)] = 100
     """The number of dimensions."""
     window: Annotated[int, Field(ge=1, le=WINDOW)] | None = None
-    """Words on each side that count as context. Default: 5, glove 10."""
+    """Number of words on each side that count as context. Default: 5 for word2vec, 10 for glove."""
     min_count: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """The fewest occurrences of a word that has a vector. Default: 5."""
+    """Minimum number of occurrences of a word with a vector. Default: 5."""
     epochs: Annotated[int, Field(ge=1, le=EPOCHS)] | None = None
-    """Passes over the text. Default: 5, glove 25."""
+    """Number of passes over the text. Default: 5 for word2vec, 25 for glove."""
     x_max: Annotated[float, Field(gt=0, le=COUNT)] | None = None
-    """GloVe: the co-occurrences from which all weigh alike. Default: 100; about 10 for less than ten million words."""
+    """GloVe: the co-occurrence count from which weights are equal. Default: 100; about 10 below 10 million words."""
     seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
     """The seed of the training. Default: the study's."""
     lower: bool = True
     """Convert the text to lower case."""
     forms: bool = False
-    """Count every form of a stimulus as the stimulus."""
+    """Count every form of a stimulus as an occurrence of the stimulus."""
 
 
 @dataclass(slots=True)
 class Prepared:
-    """The study's probes with their sentences, the files of trained models by name, the records, and the notes."""
+    """A study's probes with their sentences, the files of its trained models by name, the records and the notes."""
 
     probes: list[Probe[Any]]
     models: dict[str, str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Prepared:
 
 
 def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Return the paths of the vectors that a study may train, by the name of the model."""
+    """Return the paths of the vectors that a study may train, by model name."""
     files: dict[str, Path] = {}
     for vectors_name in vectors:
         name = distinct(vectors_name, [path.stem for path in files.values()])
@@ -107,7 +107,7 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The sentences and vectors to make for a study, of all its `models`; data are searched for in `base`."""
+    """Preparation of the sentences and vectors for a study's probes and `models`; `base` lists the data directories."""
 
     corpus: Corpus
     vectors: Mapping[str, Vectors]
@@ -119,7 +119,7 @@ class Preparation:
     progress: Progress
 
     def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
-        """Make vectors, and sentences for the probes that name none, unless they exist, made in the same way.
+        """Make the vectors, and the sentences of probes that name none, unless files made in the same way exist.
 
         Raises DataError, MethodError and OutputError.
         """
@@ -207,7 +207,7 @@ def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
 
 
 def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile]) -> str:
-    """Return the first text that is not as recorded, "" if none; of URLs only the size is compared."""
+    """Return the first text that differs from its record, "" if none; for URLs, only name and size are compared."""
     if len(before) != len(files):
         return "the number of texts"
     for record, file in zip(before, files, strict=True):
@@ -219,10 +219,10 @@ def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile])
 
 
 def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
-    """Describe the first problem of the models that a study trains; "" if there is none."""
+    """Describe the first problem with the models that a study trains; "" if there is none."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:
             return f"no vectors are called '{name}' — vectors has {', '.join(vectors) or 'none'}"
         if corpus is None:
-            return f"'{TRAINED}{name}' needs text to be trained on — name it under corpus"
+            return f"'{TRAINED}{name}' needs text to be trained on — give it under corpus"
     return ""

@@ -1,4 +1,4 @@
-"""Checkpoints of one training as models of a study, with their training steps."""
+"""Checkpoints of a training run as models of a study, with their training steps."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _STEP = re.compile(r"(?:step|checkpoint)[-_]?([0-9]+)", re.IGNORECASE)
 Name = Annotated[str, Field(min_length=1)]
 Step = Annotated[int, Field(ge=0, le=COUNT)]
 Steps = Mapping[str, int]
-"""The step of each checkpoint, by the name with which it is loaded."""
+"""Mapping from the name by which each checkpoint is loaded to its step."""
 
 
 class Family(BaseModel):
-    """Checkpoints of one training, listed among the models of a study."""
+    """Checkpoints of one training run, listed among the models of a study."""
 
     model_config = SETTINGS
     family: Name
-    """A model of the hub, a directory of checkpoints, or a pattern of directories such as runs/small-step-*."""
+    """A model on the hub, a directory of checkpoints, or a pattern for directories such as runs/small-step-*."""
     revisions: Annotated[list[Name], Field(min_length=1)] | Annotated[dict[Step, Name], Field(min_length=1)] | None = (
         None
     )
-    """Hub revisions, or folders in the directory: names that contain a step, or names by step.
+    """Hub revisions, or folders in the directory: a list of names that contain a step, or a mapping from step to name.
 
-    Examples are step1000 and checkpoint-1000. A pattern takes no revisions.
+    Examples of such names are step1000 and checkpoint-1000. A pattern takes no revisions.
     """
 
     def checkpoints(self, base: Path) -> tuple[str, dict[str, int]]:
-        """Return the label of the family, and the step of each checkpoint by the name it is loaded by, in order.
+        """Return the family's label, and the steps of its checkpoints by the names to load them by, in order of steps.
 
-        Directories are searched for here, and then in `base`. Raises StudyError.
+        Directories are searched for in the current directory, then in `base`. Raises StudyError.
         """
         if _PATTERN.search(self.family):
             if self.revisions is not None:
@@ -48,7 +48,7 @@ class Family(BaseModel):
             named = list(found)
         else:
             if self.revisions is None:
-                raise StudyError(f"'{self.family}' names no checkpoints", hint="list revisions, or write a pattern")
+                raise StudyError(f"'{self.family}' lists no checkpoints", hint="list revisions, or give a pattern")
             named = list(self.revisions.values() if isinstance(self.revisions, dict) else self.revisions)
             folder = any(is_directory(place / self.family) for place in (Path(), base))
             found = [f"{self.family}{'/' if folder else '@'}{name}" for name in named]
@@ -57,7 +57,7 @@ class Family(BaseModel):
         for what, values in twofold:
             twice = next((value for value in values if values.count(value) > 1), None)
             if twice is not None:
-                raise StudyError(f"'{self.family}' has the {what} {twice} twice")
+                raise StudyError(f"'{self.family}' lists the {what} {twice} twice")
         return self._called(), dict(sorted(zip(found, steps, strict=True), key=lambda each: each[1]))
 
     def _called(self) -> str:
@@ -71,10 +71,10 @@ class Family(BaseModel):
 
 
 def step_in(name: str) -> int:
-    """Read the step in the name of a checkpoint, such as step1000 or small-checkpoint-1000. Raises StudyError."""
+    """Return the step in a checkpoint's name, such as step1000 or small-checkpoint-1000. Raises StudyError."""
     found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
     if len(found) != 1 or int(found[0]) > COUNT:
-        told = "names no step" if not found else "does not name one step"
+        told = "contains no step" if not found else "does not contain exactly one step"
         raise StudyError(f"'{name}' {told} such as step1000", hint=f"write revisions: {{STEP: {name}}}")
     return int(found[0])
 
@@ -87,11 +87,11 @@ def _matching(pattern: str, base: Path) -> list[str]:
         )
         if found:
             return [str(path if place == root else path.relative_to(place)) for path in found]
-    raise StudyError(f"no directory that matches '{pattern}' holds a model")
+    raise StudyError(f"no directory that matches '{pattern}' contains a model")
 
 
 def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
-    """Return whether two models are never compared: checkpoints of one training, or of two at different steps."""
+    """Return whether two models are checkpoints of one training run, or of two runs at different steps."""
     ours, theirs = (
         next(((family, steps[model]) for family, steps in families.items() if model in steps), None) for model in (a, b)
     )
@@ -99,7 +99,7 @@ def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
 
 
 def labels(families: Mapping[str, Steps]) -> Iterator[tuple[str, str]]:
-    """Yield each checkpoint and its label, family@step."""
+    """Yield each checkpoint's name and its label, family@step."""
     for family, steps in families.items():
         for model, step in steps.items():
             yield model, f"{family}@{step}"

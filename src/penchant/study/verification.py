@@ -22,7 +22,7 @@ _KINDS = ("result files", "data files", "models")
 
 @dataclass(slots=True)
 class Verified:
-    """The numbers of unchanged files and models by kind, and the names of those not on this machine."""
+    """Numbers of unchanged files and models by kind, and the names of files and models not on this machine."""
 
     same: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     absent: list[str] = field(default_factory=list)
@@ -34,13 +34,13 @@ class Verified:
 
 
 def verify(directory: str | Path) -> Verified:
-    """Compare a result directory, and its data and models on this machine, with the hashes in its manifest.
+    """Verify a result directory, and its data and models on this machine, against the hashes in its manifest.
 
-    Every file is hashed again. Raises StudyError naming all that changed.
+    Every file is hashed again. Raises StudyError naming all files and models that changed.
     """
     folder, found = Path(directory), Verified()
     if not is_file(folder / FILE):
-        raise StudyError("holds no study", where=str(folder), hint="name a directory that penchant run wrote")
+        raise StudyError("contains no study", where=str(folder), hint="give a directory that penchant run wrote")
     manifest = read_manifest(folder / FILE)
     others: list[str] = []
     for kind, name, same in (*_results(manifest, folder), *_data(manifest, folder), *_models(manifest)):
@@ -56,7 +56,7 @@ def verify(directory: str | Path) -> Verified:
 
 
 _Looked = Iterator[tuple[str, str, bool | None]]
-"""The kind and the name of a thing, and whether it is unchanged; None if it is not on this machine."""
+"""Kind and name of a file or model, and whether it is unchanged (None if it is not on this machine)."""
 
 
 def _results(manifest: Manifest, folder: Path) -> _Looked:

@@ -631,7 +631,7 @@ def test_a_sheet_opens_in_a_spreadsheet(penchant: Program, first: Path, tmp_path
     refused(
         penchant("ratings", "export", first, "-o", "sheet.xlsx"),
         "sheet.xlsx: is not a CSV file",
-        "end its name in .csv",
+        "give a name that ends in .csv",
     )
     assert not (tmp_path / "sheet.xlsx").exists()
 

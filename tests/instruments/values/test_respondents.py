@@ -153,7 +153,7 @@ def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
     assert f"{wanted:.4g}" in line
     assert "6 items whose answers lie 1 or more apart" in out and "ann 5.0, ben 4.0" in out
     code, out, err = penchant("ratings", "agreement", "said.sqlite", "set/statements.csv")
-    assert (code, out) == (2, "") and "name the files one at a time" in err
+    assert (code, out) == (2, "") and "give the files one at a time" in err
 
 
 # Respondents of none of the groups, numbers that stand twice, and slips ---------------------------------------
