@@ -155,7 +155,7 @@ def test_a_file_or_a_directory_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "directory").mkdir()
     with pytest.raises(OutputError, match="is a file, not a directory"):
         write_text("new", tmp_path / "file" / "out")
-    with pytest.raises(OutputError, match="a directory of that name"):
+    with pytest.raises(OutputError, match="give the path of a file"):
         write_text("new", tmp_path / "directory")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["directory", "file"]
     assert list((tmp_path / "directory").iterdir()) == []
@@ -193,7 +193,7 @@ def test_what_is_no_file_is_refused_and_left(tmp_path: Path, write: Writer) -> N
     (tmp_path / "link").symlink_to(os.ttyname(theirs))
     for name in ("pipe", "link"):
         before = kept(tmp_path / name)
-        with pytest.raises(OutputError, match=f"{name}: is a device, a pipe or a socket — name a file"):
+        with pytest.raises(OutputError, match=f"{name}: is a device, a pipe or a socket — give the path"):
             write(tmp_path / name)
         assert kept(tmp_path / name) == before
     os.close(ours)
@@ -211,7 +211,7 @@ def test_an_input_is_known_by_any_path(tmp_path: Path) -> None:
     (tmp_path / "hard").hardlink_to(tmp_path / "in")
     (tmp_path / "below").mkdir()
     for name in ("in", "soft", "hard", "below/../in", "none/../in"):
-        with pytest.raises(OutputError, match="is one of the files to be read"):
+        with pytest.raises(OutputError, match="is one of the input files"):
             refuse_inputs(tmp_path / name, ["none", tmp_path / "in"])
     refuse_inputs(tmp_path / "out", ["none", tmp_path / "in"])
 

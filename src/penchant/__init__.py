@@ -12,10 +12,10 @@
     StereoSet, WinoBias, Winogender,
     VectorBias, Amplification, BecPro, Disco,
     Acceptability
-    compare                                the differences between two results
-    check, audit                           is a model fit to be measured; are the token lengths of pairs equal
-    run, report, export                    whole studies, as the commands of these names
-    read_pairs, read_cloze, read_values,   data, checked, without a model
+    compare                                differences between two results
+    check, audit                           checks of a model and of the token lengths of pairs
+    run, report, export                    whole studies, like the commands of these names
+    read_pairs, read_cloze, read_values,   reading and checking of data without a model
     read_survey, read_stimuli, …
 
 Every argument that accepts a file also accepts a polars or pandas frame, a list of rows or a mapping of columns. Every
@@ -33,7 +33,7 @@ _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Return a public name, importing it on first use."""
+        """Return a public name, which is imported on first use."""
         if name in __all__ or name.startswith("_"):
             return _named(name)
         try:
@@ -52,7 +52,7 @@ class _Package(ModuleType):
 
     @property
     def report(self) -> Any:
-        """The function `penchant.study.python_api.report`."""
+        """Function `penchant.study.python_api.report`."""
         return _named("report")
 
     @report.setter

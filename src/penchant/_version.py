@@ -1,3 +1,3 @@
-"""The version number, in a module of its own so that every layer can import it."""
+"""Version number, in a separate module that every layer can import."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Argument checks for public functions: one-line errors for unfit calls, and readable signatures for `help`."""
+"""Argument checks for public functions: one-line errors for invalid calls, and readable signatures for `help`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 
 class _AsWritten:
-    """An annotation displayed as in the source, without quotes."""
+    """An annotation that is displayed as in the source, without quotes."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,17 +38,17 @@ _PLAIN: Mapping[str, tuple[type, ...]] = {
     "Path": (Path,),
     "Mapping": (Mapping,),
 }
-"""The types that arguments are checked against, by their names in annotations; functions check others themselves."""
+"""Types against which arguments are checked, by name in annotations; functions check other types themselves."""
 IN_MEMORY = "_in_memory"
-"""The class attribute with the hint for passing one of its objects where a path is expected."""
+"""Name of the class attribute with the hint for an instance that is passed where a path is expected."""
 _HELD = re.compile(r"\[.*\]")
 
 
 def asked(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a public function raise MethodError for arguments that do not fit its signature.
+    """Wrap a public function to raise MethodError for arguments that do not match its signature.
 
-    This replaces Python's TypeError, and covers arguments that are not of the plain type, such as `int | None`, of
-    their parameter. Numbers of other libraries, such as numpy's, are converted to Python's.
+    MethodError replaces Python's TypeError, and is also raised for an argument whose type is not among the plain types
+    of its parameter, such as `int | None`. Numbers of other libraries, such as numpy's, are converted to Python's.
     """
     signature = inspect.signature(function)
     name = f"{_called(function)}()"
@@ -70,7 +70,7 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
                 message = f"{parameter} must be {wanted}, got {shortened(given[parameter])}"
                 raise MethodError(message, where=name, hint=hint)
             if "Path" in plain[parameter] and "\0" in str(given[parameter]):
-                raise MethodError(f"{parameter} holds the character NUL", where=name, hint="check the path")
+                raise MethodError(f"{parameter} contains the character NUL", where=name, hint="check the path")
             given[parameter] = _number(given[parameter])
         return function(*bound.args, **bound.kwargs)
 
@@ -79,12 +79,12 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _called(function: Callable[..., object]) -> str:
-    """Return the name a caller writes: that of the function, or of the class for `__init__`."""
+    """Return the name by which a function is called: its own name, or the name of the class for `__init__`."""
     return function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
 
 def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
-    """Return a hint for an argument of the wrong type; for several values where one is expected: one call for each."""
+    """Return a hint for an argument of the wrong type: one call per value of an iterable, or the type to give."""
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
         return f"call {function}() once for each"
     default = parameter.default
@@ -100,7 +100,7 @@ def _is_plain(annotation: object) -> bool:
 
 
 def _parts(annotation: str) -> list[str]:
-    """Return the names of the types that an annotation allows, without their type parameters."""
+    """Return the names of the types in an annotation, without type parameters."""
     return [part.strip() for part in _HELD.sub("", annotation).split("|")]
 
 
@@ -110,14 +110,14 @@ def _fits(value: object, annotation: str) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """Return a number of another library as Python's, and any other value unchanged."""
+    """Return a number of another library as a Python number, and any other value unchanged."""
     if isinstance(value, int | float) or not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def as_written(signature: inspect.Signature) -> inspect.Signature:
-    """Return the signature with string annotations shown without quotes."""
+    """Return the signature with string annotations displayed without quotes."""
     parameters = [p.replace(annotation=_plain(p.annotation)) for p in signature.parameters.values()]
     return signature.replace(parameters=parameters, return_annotation=_plain(signature.return_annotation))
 
@@ -127,7 +127,7 @@ def _plain(annotation: object) -> object:
 
 
 def shown_type(annotation: Any) -> str:
-    """Return a type as written in source, without the metadata of `Annotated`: "str | list[str] | None"."""
+    """Return a type as written in source code, without the metadata of `Annotated`: "str | list[str] | None"."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return shown_type(parts[0])
@@ -145,17 +145,20 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
     names = list(known)
     unknown = next((argument for argument in given if argument not in names), None)
     if unknown is None:
-        return MethodError(str(error), where=name, hint=f"it takes {', '.join(names)}")
+        return MethodError(str(error), where=name, hint=f"its parameters are {', '.join(names)}")
     return unknown_name(unknown, names, where=name, what="parameter")
 
 
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
-    """Return the error for a name that is not among those known, suggesting the nearest and listing all."""
+    """Return the error for an unknown name, with a hint that gives the nearest and all known names."""
     return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
 
 
 def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
-    """Return the error for a missing attribute: a plain one for names with an underscore, which notebooks probe for."""
+    """Return the error for a missing attribute, with a hint that lists the public attributes.
+
+    For names with a leading underscore, which notebooks look up, it is a plain AttributeError.
+    """
     if name.startswith("_"):
         return AttributeError(f"{called} has no {name}")
     known = [each for each in dir(owner) if not each.startswith("_")]
@@ -163,9 +166,9 @@ def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
 
 
 class Named(dict[K, V]):
-    """A mapping by name whose error for an unknown key suggests near keys and lists all of them.
+    """A mapping by name whose error for an unknown key suggests similar keys and lists all keys.
 
-    `what` is the noun for a key in that error. Keys of several parts are tuples.
+    `what` is the noun for a key in that error. Keys with several parts are tuples.
     """
 
     what = "name"
@@ -184,7 +187,7 @@ class Named(dict[K, V]):
 
 
 def _name(key: object) -> str:
-    """Return a key as written in messages, one of several parts in brackets."""
+    """Return a key as written in messages; a key with several parts is in brackets."""
     return repr(list(key)) if isinstance(key, tuple) else repr(key)
 
 

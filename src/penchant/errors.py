@@ -1,13 +1,13 @@
-"""The exceptions of penchant. Every message is one line: the place, the problem, and the way to fix it.
+"""Exceptions of penchant, whose messages are one line long: the place, the problem, and the way to fix it.
 
     PenchantError
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
-    ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
-    ├── MethodError    a method, option or parameter that does not exist or does not fit
-    │   ├── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
-    │   └── UnknownKeyError     a key that a mapping does not have; a KeyError too
-    ├── StudyError     a study file or result directory
-    ├── CacheError     a cache of answers or a store of vectors
+    ├── ModelError     a model or tokenizer that cannot be loaded, or is not suitable for the task
+    ├── MethodError    an unknown or unsuitable method, option or parameter
+    │   ├── UnknownNameError    an unknown attribute or public name; also an AttributeError
+    │   └── UnknownKeyError     an unknown key of a mapping; also a KeyError
+    ├── StudyError     a study file or result directory that cannot be used
+    ├── CacheError     a cache of answers or a store of vectors that cannot be used
     ├── ClusterError   machines that cannot be reached, or cannot do the work
     └── OutputError    a result that cannot be written
 
@@ -27,42 +27,42 @@ from typing import Any
 
 _LONGEST_SHOWN = 80
 _LONGEST_WORD = 1_000
-"""The most characters of a word, such as a path, shown in full in a message; longer ones are cut."""
+"""The maximum length of a word, such as a path, in a message; longer words are truncated."""
 MOST_LISTED = 20
-"""The most errors that are listed together."""
+"""The maximum number of errors listed together."""
 MOST_ALIKE = 5
-"""The most errors listed one by one that differ in nothing but their row."""
+"""The maximum number of errors listed individually that differ only in their row."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Characters that act on a terminal instead of being displayed, and halves of surrogate pairs.
+"""Characters that control a terminal instead of being displayed, and surrogates.
 
-Controls except tab and line feed, other line breaks, and changes of direction, which can disguise a text.
+They are control characters except tab and line feed, other line breaks, and changes of writing direction.
 """
 _DIRECTING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that change the writing direction of the text after them."""
 
 
 def visible(text: str) -> str:
-    r"""Return the text with characters that would act on a terminal as JSON escapes, such as \u001b."""
+    r"""Return the text with JSON escapes, such as \u001b, for characters that control a terminal."""
     return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def undirected(text: str, escape: str = "\\u") -> str:
-    """Return the text with characters that change the writing direction as escapes."""
+    """Return the text with escapes for characters that change the writing direction."""
     return _DIRECTING.sub(lambda match: f"{escape}{ord(match[0]):04x}", text)
 
 
 def encodable(text: str) -> str:
-    r"""Return the text with bytes of a file name that are not UTF-8 as codes, such as \udcff."""
+    r"""Return the text with codes, such as \udcff, for bytes of a file name that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def one_line(text: str) -> str:
-    """Return the visible text on one line: line breaks of every kind, and tabs, become spaces."""
+    """Return the visible text on one line, with spaces for line breaks of every kind and for tabs."""
     return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
 KEPT = "penchant-given-"
-"""The prefix of the folders that hold data passed in Python as temporary files."""
+"""The prefix of temporary folders with the files of data passed in Python."""
 _KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
@@ -73,35 +73,34 @@ HUB_DATA = re.compile(
 
 
 def without_folders(text: str) -> str:
-    """Return the text with temporary and cached files named as the user knows them.
+    """Return the text with paths of temporary and cached files replaced by names that the user knows.
 
-    Data passed in Python are called by their role, such as "the data", and files of a hub data set by their hub
-    address.
+    Data passed in Python are named by role, such as "the data", and files of a hub data set by their hub address.
     """
     return HUB_DATA.sub(r"hf://datasets/\1/\2@\3\5", _KEPT.sub(r"\1", text))
 
 
 def is_kept(file: str | Path) -> bool:
-    """True if the file holds data that were passed in Python."""
+    """Return whether the file contains data that were passed in Python."""
     return Path(file).parent.parent.name.startswith(KEPT)
 
 
 def file_name(file: str | Path) -> str:
-    """Return the name of a file for tables; for data passed in Python role and hash, such as "the data#47427e"."""
+    """Return the name of a file for tables; for data passed in Python, role and hash, such as "the data#47427e"."""
     path = Path(file)
     return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's text, or its type if the text is empty."""
+    """Return the first non-blank line of an error's text, or the name of its type if there is none."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 class PenchantError(Exception):
-    """Base class of the errors that a caller can fix.
+    """Base class for errors that a caller can fix.
 
-    `message` says what is wrong, `where` names the place, `hint` says what to do. `alone()` joins them into one line;
-    `str()` adds the number of `more` errors of the kind, which the exception's notes list one a line.
+    `message` describes the problem, `where` its place, and `hint` the way to fix it. `alone()` joins them into one
+    line; `str()` adds the number of `more` similar errors, which are listed in the exception's notes, one per line.
     """
 
     more = 0
@@ -113,27 +112,27 @@ class PenchantError(Exception):
         super().__init__(message, where, hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep all attributes when the error is sent from one process to another."""
+        """Return the arguments for pickling, which preserve all attributes."""
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         return f"{self.alone()} (… and {self.more:,} more like it)" if self.more else self.alone()
 
     def alone(self) -> str:
-        """Return this error on one line, without mention of others."""
+        """Return this error on one line, without the number of similar errors."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
         words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_SHOWN]}…" for word in line.split())
         return visible(without_folders(" ".join(words)))
 
     def _render_traceback_(self) -> list[str]:
-        """Return the lines that IPython and Jupyter display: the user's code, the error and its notes."""
+        """Return the lines displayed by IPython and Jupyter: the user's code, the error and its notes."""
         error_lines = [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
         return [*map(one_line, _users_lines(self)), *error_lines]
 
 
 def _users_lines(error: BaseException) -> Iterator[str]:
-    """Yield the user's lines that led to the first call of penchant, outermost first, with cell line or file."""
+    """Yield the lines of user code that led to the call of penchant, outermost first, with file and line number."""
     packages = tuple(f"{path}{os.sep}" for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
     for frame in traceback.extract_tb(error.__traceback__):
         file = frame.filename
@@ -153,29 +152,29 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
 
 
 class ModelWarning(UserWarning):
-    """A warning of a model's loader that may affect the numbers."""
+    """Warning of a model's loader that may affect the results."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
 
 class CacheWarning(UserWarning):
-    """A warning about the cache of answers, which does not affect the numbers."""
+    """Warning about the cache of answers, which does not affect the results."""
 
 
 class SheetRow(int):
-    """A row number of a spreadsheet with its column letters by name, so that errors can name a cell such as B7."""
+    """A row number of a spreadsheet, with column letters by name for errors that refer to a cell, such as B7."""
 
     letters: Mapping[str, str]
 
     def __new__(cls, number: int, letters: Mapping[str, str]) -> SheetRow:
-        """Make a row number that carries its column letters."""
+        """Return a row number with the given column letters."""
         row = super().__new__(cls, number)
         row.letters = letters
         return row
 
     def __getnewargs__(self) -> tuple[int, Mapping[str, str]]:  # type: ignore[override]  # int takes only the number
-        """Return the arguments that restore a pickled row."""
+        """Return the arguments with which a pickled row is restored."""
         return int(self), self.letters
 
 
@@ -191,14 +190,14 @@ _LINES: Mapping[type, str] = {SheetRow: "row", Case: "case", GivenRow: "row"}
 
 
 def line_noun(line: int | None) -> str:
-    """Return the noun for a line: "row" in a spreadsheet or a table passed in Python, "case", else "line"."""
+    """Return the noun for a line number: "row" for a spreadsheet or a table passed in Python, "case", or "line"."""
     return _LINES.get(type(line), "line")
 
 
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """Return file, line (or cell, or case) and field in words.
+    """Return a description of a file, a line (or cell, or case) and a field.
 
-    Data passed in Python are named by role, row and column: "the data, row 3 ('id')".
+    Data passed in Python are described by role, row and column: "the data, row 3 ('id')".
     """
     kept = is_kept(file)
     where = Path(file).stem if kept else str(file)
@@ -215,7 +214,7 @@ def place(file: str | Path, line: int | None = None, field: str | None = None) -
 
 
 class DataError(PenchantError):
-    """Stimuli that cannot be used. `file`, `line` (1-based) and `field`, where given, make up `where`."""
+    """Raised if stimuli cannot be used; `where` consists of `file`, `line` (1-based) and `field`, if given."""
 
     def __init__(
         self,
@@ -234,39 +233,42 @@ class DataError(PenchantError):
 
 
 class ModelError(PenchantError):
-    """A model that cannot be loaded or does not suit the task."""
+    """Raised if a model cannot be loaded or is not suitable for the task."""
 
 
 class MethodError(PenchantError):
-    """An unknown or unsuitable method, option or parameter."""
+    """Raised for an unknown or unsuitable method, option or parameter."""
 
 
 class UnknownNameError(MethodError, AttributeError):
-    """An attribute that an object of penchant does not have; also an AttributeError, as Python expects."""
+    """Raised for an unknown attribute of an object; also an AttributeError, as Python expects."""
 
 
 class UnknownKeyError(MethodError, KeyError):
-    """A key that a mapping of penchant does not have; also a KeyError, as Python expects."""
+    """Raised for an unknown key of a mapping; also a KeyError, as Python expects."""
 
 
 class StudyError(PenchantError):
-    """A study file or result directory that cannot be used."""
+    """Raised if a study file or result directory cannot be used."""
 
 
 class CacheError(PenchantError):
-    """A cache of answers or a store of vectors that cannot be read or written."""
+    """Raised if a cache of answers or a store of vectors cannot be read or written."""
 
 
 class ClusterError(PenchantError):
-    """Machines that cannot be reached or cannot do the work."""
+    """Raised if machines cannot be reached or cannot do the work."""
 
 
 class OutputError(PenchantError):
-    """A result that could not be written; no partial file is left behind."""
+    """Raised if a result cannot be written; no partial file is left behind."""
 
 
 def machine_error(error: Exception) -> OSError | MemoryError | None:
-    """Return the system error behind another library's, also from "(os error 28)" in its text, else None."""
+    """Return the system error that caused another library's error, or None.
+
+    It is also recognised from the text "(os error 28)".
+    """
     if isinstance(error, OSError | MemoryError):
         return error
     code = re.search(r"\(os error (\d+)\)", str(error))
@@ -274,15 +276,15 @@ def machine_error(error: Exception) -> OSError | MemoryError | None:
 
 
 def of_machine(error: OSError | MemoryError) -> PenchantError:
-    """Return the error for a full disk, too long a name, missing permission or too little memory."""
+    """Return the error for a system error such as a full disk, missing permission or too little memory."""
     name = os.fsdecode(getattr(error, "filename", None) or "")
-    return PenchantError(getattr(error, "strerror", None) or "there is not enough memory for this", where=name)
+    return PenchantError(getattr(error, "strerror", None) or "not enough memory", where=name)
 
 
 def together(errors: Sequence[DataError]) -> DataError:
-    """Return the first error with the others in its notes, one a line: 20 in all, then the number of the rest.
+    """Return the first error with the other errors in its notes, at most 20 in all, and the number of the rest.
 
-    If more than `MOST_ALIKE` differ only in row or place, the first stands for all of them and lists their rows.
+    If more than `MOST_ALIKE` errors differ only in row or place, only the first of them is listed, with their rows.
     """
     first, *others = errors
     first.more = len(others)
@@ -307,7 +309,7 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 
 def _on_lines(errors: Sequence[DataError]) -> str:
-    """Describe the number of rows with the same error, and the first twenty of them."""
+    """Return the number of lines or places with the same error, and the first twenty of them."""
     if errors[0].line is None:
         return f"in {len(errors):,} more places: {places([error.where for error in errors])}"
     noun = line_noun(errors[0].line)
@@ -316,7 +318,7 @@ def _on_lines(errors: Sequence[DataError]) -> str:
 
 
 def places(wheres: Sequence[str]) -> str:
-    """Return the first twenty places, naming a file once for consecutive lines of it."""
+    """Return the first twenty places, giving the file once for consecutive places in it."""
     shown: list[str] = []
     before = ""
     for where in wheres[:MOST_LISTED]:
@@ -327,7 +329,7 @@ def places(wheres: Sequence[str]) -> str:
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """Describe one of the `errors()` of a pydantic ValidationError in the wording of penchant's own messages."""
+    """Return a description of an entry of `errors()` of a pydantic ValidationError, worded as penchant's messages."""
     if error["type"] == "extra_forbidden":
         return "unknown key"
     if error["type"] == "missing":
@@ -354,7 +356,7 @@ FORMER = {
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to two known names that someone who typed `name` may have meant, the nearest first."""
+    """Return up to two known names similar to `name`, nearest first."""
     from difflib import get_close_matches
 
     names = {each.casefold(): each for each in known}
@@ -366,7 +368,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def one_of(name: str, known: Iterable[str]) -> str:
-    """Return the hint for an unknown name: use one of the known names, the nearest first."""
+    """Return the hint for an unknown name: similar names, if any, and all known names."""
     names = list(known)
     near = nearest(name, names)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
@@ -374,13 +376,13 @@ def one_of(name: str, known: Iterable[str]) -> str:
 
 
 def shortened(value: object) -> str:
-    """Return the `repr` of a value, cut to 80 characters."""
+    """Return the `repr` of a value, truncated to 80 characters."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def missing_package(package: str, extra: str, error: ImportError | None = None) -> MethodError:
-    """Return the error for an optional package that is missing or, with `error`, fails to import."""
+    """Return the error for an optional package that is missing or that raises `error` when imported."""
     installed = error is not None and not (
         isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == package
     )

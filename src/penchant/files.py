@@ -1,8 +1,8 @@
-"""Atomic writing of files, checks that no other file is overwritten, and hashing.
+"""Atomic writing of files, protection of existing files, and hashing.
 
 Each writer fills a temporary file beside its target and then renames it, so that a reader never sees a partial file,
-and an interruption at any moment leaves the previous one intact. Targets that are not regular files are refused. A
-command whose target the user names also calls `refuse_inputs` and `refuse_other` before its work begins.
+and an interruption at any moment leaves the previous file intact. Targets that are not regular files are refused. A
+command whose target is given by the user also calls `refuse_inputs` and `refuse_other` before its work begins.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _HINTS = {
     errno.EACCES: "choose a directory you may write to",
     errno.EPERM: "choose a directory you may write to",
     errno.EROFS: "choose a directory you may write to",
-    errno.ENOTDIR: "a part of the path is a file, not a directory",
-    errno.EEXIST: "a part of the path is a file, not a directory",
-    errno.EISDIR: "a directory of that name is in the way; name a file",
+    errno.ENOTDIR: "check the path: a part of it is a file, not a directory",
+    errno.EEXIST: "check the path: a part of it is a file, not a directory",
+    errno.EISDIR: "give the path of a file",
 }
 
 
 def write_bytes(data: bytes, path: str | Path) -> None:
-    """Write `data`, creating parent directories. Raises OutputError and leaves no partial file behind."""
+    """Write `data` and create parent directories; raise OutputError, leaving no partial file, if that fails."""
     with replacing(path) as stream:
         stream.write(data)
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a temporary file in the target's directory; on exit, sync it, rename it to the target, and sync that.
+    """Open a temporary file in the target's directory; on exit, flush it to disk and rename it to the target.
 
-    Parent directories are created. Raises OutputError, also for a directory, a device, a pipe or a socket, which a
-    rename would replace; no partial file is left behind.
+    Parent directories are created. Raises OutputError if the file cannot be written, or if the target is a directory, a
+    device, a pipe or a socket; no partial file is left behind.
     """
     target = Path(path)
     try:
@@ -80,7 +80,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _sync(folder: Path) -> None:
-    """Flush a folder's entries to the disk, on systems whose folders can be opened."""
+    """Flush a folder's entries to disk on systems where folders can be opened."""
     handle = _handle(folder)
     if handle is not None:
         try:
@@ -90,9 +90,9 @@ def _sync(folder: Path) -> None:
 
 
 def _real(target: Path) -> Path:
-    """Return the path that `open` would write to, following a symbolic link, which stays.
+    """Return the path to which `open` would write, with symbolic links resolved.
 
-    A missing part and a `..` after it cancel each other, since parent directories are created.
+    A missing folder followed by `..` is removed from the path, since parent directories are created.
     """
     return Path(os.path.realpath(target))
 
@@ -103,7 +103,7 @@ def _unwritable(target: Path, error: OSError) -> OutputError:
 
 
 def _require_regular(target: Path) -> int:
-    """Return the size of the file at `target`, 0 for none. Raises OutputError unless the target is a regular file."""
+    """Return the size of the target, or 0 if it does not exist; raise OutputError if it is not a regular file."""
     try:
         status = _real(target).stat()
     except FileNotFoundError:
@@ -111,12 +111,12 @@ def _require_regular(target: Path) -> int:
     if stat.S_ISDIR(status.st_mode):
         raise OutputError("is a directory", where=str(target), hint=_HINTS[errno.EISDIR])
     if not stat.S_ISREG(status.st_mode):
-        raise OutputError("is a device, a pipe or a socket", where=str(target), hint="name a file")
+        raise OutputError("is a device, a pipe or a socket", where=str(target), hint="give the path of a regular file")
     return status.st_size
 
 
 def occupied(path: str | Path) -> bool:
-    """True if anything is at `path`, even a broken link. Raises OutputError for an impossible path."""
+    """Return whether anything exists at `path`, even a broken link; raise OutputError for an invalid path."""
     target = Path(path)
     try:
         return target.is_symlink() or bool(_real(target).lstat())
@@ -127,17 +127,18 @@ def occupied(path: str | Path) -> bool:
 
 
 def refuse_inputs(out: str | Path, inputs: Iterable[str | Path]) -> None:
-    """Raise OutputError if `out` is one of the input files, by whatever path or link."""
+    """Raise OutputError if `out` is one of the input files, also through another path or a link."""
     for file in inputs:
         with contextlib.suppress(OSError):  # one of the files does not exist
             if _real(Path(out)).samefile(file):
-                raise OutputError("is one of the files to be read", where=str(out), hint="name another file")
+                raise OutputError("is one of the input files", where=str(out), hint="give another output file")
 
 
 def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) -> None:
-    """Raise OutputError if `out` exists and is not `kind`, so that only files of the same kind are replaced.
+    """Raise OutputError if `out` exists and is not of the given kind, so that only such files are replaced.
 
-    An empty file may be replaced. A file that cannot be read is not `kind`.
+    `is_kind` decides whether a file is of that kind, and `kind` describes it in the message. An empty file may be
+    replaced, a file that cannot be read may not.
     """
     target = Path(out)
     try:
@@ -147,11 +148,11 @@ def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) ->
     with contextlib.suppress(OSError):
         if not size or is_kind(_real(target)):
             return
-    raise OutputError(f"already exists and is not {kind}", where=str(target), hint="move it away, or name another file")
+    raise OutputError(f"already exists and is not {kind}", where=str(target), hint="move it away, or give another file")
 
 
 def head(path: Path, size: int = 4096) -> bytes:
-    """Return the first bytes of a file. Raises OSError, also for pipes and devices, where reading may never end."""
+    """Return the first `size` bytes of a regular file; raise OSError for other files, such as pipes and devices."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
     with path.open("rb") as stream:
@@ -160,9 +161,9 @@ def head(path: Path, size: int = 4096) -> bytes:
 
 @contextlib.contextmanager
 def holding(path: Path) -> Iterator[int | None]:
-    """Lock a directory or file, and yield its handle. Raises BlockingIOError while another process holds the lock.
+    """Lock a directory or file and yield its handle; raise BlockingIOError if another process holds the lock.
 
-    The lock ends with the process. Nothing is locked, and None may be yielded, where the system has no such locks.
+    The lock ends with the process. On systems without such locks nothing is locked, and the handle may be None.
     """
     handle = _handle(path)
     try:
@@ -193,7 +194,7 @@ def _lock(handle: int) -> None:
 
 
 def write_together(files: Mapping[Path, bytes]) -> None:
-    """Write several files, or none of them if the disk is full. Raises OutputError."""
+    """Write several files, or none of them if the disk is full; raise OutputError if that fails."""
     with contextlib.ExitStack() as stack:
         for path, data in files.items():
             stream = stack.enter_context(replacing(path))
@@ -203,7 +204,7 @@ def write_together(files: Mapping[Path, bytes]) -> None:
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write `text` as UTF-8 with its line endings unchanged. Raises OutputError."""
+    """Write `text` as UTF-8 with its line endings unchanged; raise OutputError if that fails."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -214,12 +215,12 @@ def write_text(text: str, path: str | Path) -> None:
 
 
 def write_json(obj: object, path: str | Path) -> None:
-    """Write `obj` as indented JSON with a final newline. Raises ValueError for NaN and infinities, which JSON lacks."""
+    """Write `obj` as indented JSON with a final newline; raise ValueError for NaN and infinities."""
     write_bytes(as_json(obj), path)
 
 
 def as_json(obj: object) -> bytes:
-    """Return `obj` as indented JSON in UTF-8, with a final newline. Raises ValueError for NaN and infinities."""
+    """Return `obj` as indented JSON in UTF-8 with a final newline; raise ValueError for NaN and infinities."""
     text = json.dumps(obj, ensure_ascii=False, indent=2, allow_nan=False)
     # A lone surrogate, as in a file name that is not UTF-8, is written as \udcxx, JSON's own escape.
     return (text + "\n").encode("utf-8", "backslashreplace")
@@ -232,9 +233,9 @@ def write_parquet(
     row_group_size: int | None = None,
     compression: Literal["zstd", "uncompressed"] = "zstd",
 ) -> None:
-    """Write a table as Parquet in row groups of `row_group_size`; temporary files need no compression.
+    """Write a table as Parquet with row groups of `row_group_size`; temporary files need no compression.
 
-    Raises OutputError.
+    Raises OutputError if the file cannot be written.
     """
     buffer = io.BytesIO()
     frame.write_parquet(buffer, row_group_size=row_group_size, compression=compression)
@@ -242,16 +243,17 @@ def write_parquet(
 
 
 _LONGEST = 100
-"""The most bytes of a name made by `safe`, leaving room for numbers and extensions in the 255 of file systems."""
+"""The maximum length in bytes of a name returned by `safe`, which leaves room for numbers and extensions."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(\.|\Z)", re.IGNORECASE)
-"""Device names on Windows, with any extension."""
+"""Device names on Windows, with or without an extension."""
 
 
 def safe(name: str) -> str:
-    """Return a name that is valid for a file on any system and stays inside the directory it is joined to.
+    """Return a file name, based on `name`, that is valid on every system and cannot refer to another directory.
 
-    White space, control characters and ASCII punctuation except _.@+- become _, and so do dots at either end, which
-    would hide the file, be dropped by Windows, or mean a directory. Long names are cut and end in a hash of the whole.
+    White space, control characters and ASCII punctuation other than _.@+- are replaced by _, as are dots at either end,
+    which would hide the file, be dropped by Windows, or refer to a directory. Long names are truncated and end in a
+    hash of the whole name.
     """
     clean = "".join(char if _fits(char) else "_" for char in name)
     clean = re.sub(r"\A\.+|\.+\Z", "_", clean)
@@ -270,7 +272,7 @@ def _fits(char: str) -> bool:
 
 
 def distinct(name: str, taken: Iterable[str]) -> str:
-    """Return `safe(name)`, numbered if it equals one of `taken`, ignoring case and Unicode form."""
+    """Return `safe(name)`, with a number if it equals one of `taken` regardless of case and Unicode form."""
     base = safe(name)
     folded = {_folded(other) for other in taken}
     numbered = (f"{base}-{i}" for i in itertools.count(2))
@@ -282,24 +284,24 @@ def _folded(name: str) -> str:
 
 
 def sha256_file(path: str | Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
+    """Return the SHA-256 hash of a file's bytes in hexadecimal; raise DataError if the file cannot be read."""
     with opened(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def join_names(names: Iterable[str], separator: str = "+") -> str:
-    """Join names into one value of a signature, percent-encoding the separator and `%` for `split_names` to decode."""
+    """Join names into one value of a signature, with the separator and `%` percent-encoded for `split_names`."""
     escape = str.maketrans({mark: f"%{ord(mark):02X}" for mark in f"%{separator}"})
     return separator.join(name.translate(escape) for name in names)
 
 
 def split_names(text: str, separator: str = "+") -> list[str]:
-    """Split a value made by `join_names` into its names; at least one, which may be empty."""
+    """Split a value created by `join_names` into its names; there is at least one, which may be empty."""
     return [unquote(part) for part in text.split(separator)]
 
 
 def cited(paths: Sequence[Path]) -> str:
-    """Return files as named in a signature: their stems and the first six digits of a hash over all of them."""
+    """Return the description of files in a signature: their stems and six digits of a hash over all files."""
     if not paths:
         return "none"
     digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()

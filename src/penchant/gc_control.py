@@ -1,7 +1,7 @@
-"""Control of Python's cyclic garbage collector, which is paused where it would find nothing.
+"""Control of Python's cyclic garbage collector, which is paused during work that creates no garbage cycles.
 
-Importing torch and transformers makes over a million objects that live until the end of the process; the collector
-would scan them again and again. Objects without cycles are freed as usual; only reference cycles wait.
+Importing torch and transformers creates over a million objects that live until the end of the process, and the
+collector would scan them repeatedly. Objects without reference cycles are freed as usual; only cycles wait.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ def uncollected() -> Iterator[None]:
 
 
 def left_at_exit() -> None:
-    """Make the collector skip its scan of all objects at exit, which is slow with torch and frees nothing."""
+    """Disable the collector's scan of all objects at exit, which is slow with torch and frees nothing."""
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)

@@ -1,4 +1,4 @@
-"""The names that are needed to write an instrument of your own; see docs/new-instrument.md."""
+"""Names needed to write a new instrument; see docs/new-instrument.md."""
 
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Probe

@@ -1,7 +1,7 @@
-"""Upper and lower case by the rules of a language.
+"""Language-specific conversion between upper and lower case.
 
 The rules are those of Unicode's SpecialCasing.txt for Turkish, Azerbaijani and Lithuanian, and of CLDR for the Dutch
-digraph ij. A language is a BCP 47 tag; for all others, Python's own methods apply.
+digraph ij. A language is given as a BCP 47 tag; Python's own methods are used for all other languages.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import regex
 
 WITH_RULES = ("tr", "az", "lt", "nl")
-"""The languages with rules of their own."""
+"""The languages with language-specific rules."""
 _DOTLESS = ("tr", "az")
 _BELOW = r"[\p{M}--[\p{ccc=0}\p{ccc=230}]]*"
-"""Marks that do not interact with a mark above the letter."""
+"""Combining marks that do not interact with a mark above the letter."""
 _DOTTED_I = regex.compile(rf"I({_BELOW})\u0307", regex.V1)
 _MORE_ABOVE = regex.compile(rf"[IJĮ](?={_BELOW}\p{{ccc=230}})", regex.V1)
 _LITHUANIAN = {"Ì": "i̇̀", "Í": "i̇́", "Ĩ": "i̇̃"}
@@ -20,7 +20,7 @@ _IJ = regex.compile(r"ij|(?:i\u0301|í)j\u0301", regex.IGNORECASE)
 
 
 def lowered(text: str, language: str = "und") -> str:
-    """Return the text in lower case."""
+    """Return the text in lower case by the rules of a language."""
     tongue = _tongue(language)
     if tongue in _DOTLESS:
         text = _DOTTED_I.sub(r"i\1", text).replace("İ", "i").replace("I", "ı")
@@ -31,7 +31,7 @@ def lowered(text: str, language: str = "und") -> str:
 
 
 def capitalised(text: str, language: str = "und") -> str:
-    """Return the text with its first character in title case, as at the beginning of a sentence: İlk, IJs."""
+    """Return the text with its first letter in title case, as at the beginning of a sentence: İlk, IJs."""
     tongue = _tongue(language)
     if tongue in _DOTLESS and text[:1] == "i":
         return f"İ{text[1:]}"
@@ -43,12 +43,12 @@ def capitalised(text: str, language: str = "und") -> str:
 
 
 def folded(text: str, language: str = "und") -> str:
-    """Return the text folded for comparison regardless of case."""
+    """Return the text folded for case-insensitive comparison."""
     return (lowered(text, language) if has_rules(language) else text).casefold()
 
 
 def has_rules(language: str) -> bool:
-    """True if a language has rules of its own."""
+    """Return whether a language has its own case rules."""
     return _tongue(language) in WITH_RULES
 
 

@@ -1,4 +1,4 @@
-"""The largest values of settings: far above any use, and below values that exhaust memory or overflow.
+"""Upper limits of settings, far above practical values and below values that exhaust memory or overflow.
 
 Study files and the command line share these limits, so that both reject a value before any work begins.
 """
@@ -6,13 +6,13 @@ Study files and the command line share these limits, so that both reject a value
 from __future__ import annotations
 
 SEED = (1 << 32) - 1
-"""Seeds, as all random generators in use accept them."""
+"""Random seeds; all generators in use accept this range."""
 RESAMPLES = 1_000_000
-"""Bootstrap resamples, and draws of tests and samples."""
+"""Bootstrap resamples, and random draws of tests and samples."""
 PARTITIONS = 10_000_000
-"""Partitions that a permutation test enumerates."""
+"""Partitions enumerated by a permutation test."""
 FILLERS = 100_000
-"""Fillers of one gap."""
+"""Fillers per gap."""
 COUNT = 1_000_000_000
 """Counts of words, occurrences and pairs."""
 BATCH_TOKENS = 1 << 24
@@ -20,12 +20,12 @@ BATCH_TOKENS = 1 << 24
 DIMENSIONS = 10_000
 """Dimensions of trained vectors."""
 WINDOW = 1_000
-"""Words on each side of a word when vectors are trained, and words in a segment of a sentence."""
+"""Context words on each side in the training of vectors, and words in a segment of a sentence."""
 EPOCHS = 10_000
-"""Passes over a text."""
+"""Passes over a training text."""
 LAYERS = 10_000
 """Layers of a model."""
 LARGEST = 1e12
-"""Absolute values of numbers in tables and settings that have no other bound."""
+"""Absolute values of numbers in tables and settings without another limit."""
 PROCESSES = 1_000
-"""Processes that share work, and cores and GPUs of each."""
+"""Processes that share the work, and cores and GPUs per process."""

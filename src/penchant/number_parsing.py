@@ -1,4 +1,4 @@
-"""Numbers in users' texts: ASCII digits, a decimal mark and an exponent, but none of Python's other notations."""
+"""Parsing of numbers in users' texts: ASCII digits, a decimal mark and an exponent."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import re
 _NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _LONGEST = 1_000
-"""The most characters of a number."""
+"""The maximum number of characters in a number."""
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
-"""Numbers with separated thousands, or with three decimals."""
+"""Numbers with thousands separators, or with three decimals."""
 
 
 def numeral(text: str) -> int | float | None:
-    """Return the number that a text represents; None for other texts.
+    """Return the number represented by a text, or None if it is not a number.
 
-    Underscores, digits of other scripts, `inf`, `nan` and values too large for a float are rejected. Zero has no sign.
+    Underscores, digits of other scripts, `inf`, `nan` and values too large for a float are rejected. The sign of zero
+    is dropped.
     """
     text = text.strip()
     if len(text) > _LONGEST or not _NUMERAL.fullmatch(text):
@@ -29,20 +30,20 @@ def numeral(text: str) -> int | float | None:
 
 
 def decimal_comma(cell: str) -> bool:
-    """True if a cell is a number whose comma separates decimals and cannot separate thousands."""
+    """Return whether a cell is a number whose comma is a decimal mark and cannot be a thousands separator."""
     cell = cell.strip()
     return _COMMA.fullmatch(cell) is not None and not _GROUPED.fullmatch(cell)
 
 
 def localised(text: str, decimal: str) -> int | float | None:
-    """Return the number in a text by a table's decimal mark: a point, a comma, or "" if unknown.
+    """Return the number in a text that uses the decimal mark `decimal`: a point, a comma, or "" if unknown.
 
-    Raises ValueError for a number with two readings, such as 1,000.
+    Raises ValueError for an ambiguous number, such as 1,000.
     """
     text = text.strip()
     if decimal == ".":
         return numeral(text)
     grouped = _GROUPED.fullmatch(text)
     if grouped and (grouped[1] == "." if decimal else grouped[1] == ","):
-        raise ValueError("could be a whole number with separated thousands or a number with decimals")
+        raise ValueError("is ambiguous: its separator may mark thousands or decimals")
     return numeral(text.replace(",", ".") if _COMMA.fullmatch(text) else text)

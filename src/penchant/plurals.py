@@ -1,4 +1,4 @@
-"""Numbers with nouns and verbs that agree: "1 pair", "2 pairs"; "1 of 3 pairs has", "2 of 3 pairs have"."""
+"""Numbers with agreeing nouns and verbs: "1 pair", "2 pairs"; "1 of 3 pairs has", "2 of 3 pairs have"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IRREGULAR = {
 
 
 def for_one(n: int, word: str) -> str:
-    """Return the singular of a plural noun, verb or pronoun if n is 1, else the word itself."""
+    """Return the singular of a plural noun, verb or pronoun if n is 1, and the word unchanged otherwise."""
     if n != 1:
         return word
     if word in _IRREGULAR:
@@ -41,16 +41,16 @@ def for_one(n: int, word: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, which is passed in the plural."""
+    """Return a number with its noun, given the plural noun."""
     return f"{n:,} {for_one(n, noun)}"
 
 
 def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
-    """Return a part and a whole with noun and verb, both passed in the plural: "1 of 3 pairs has"."""
+    """Return a part and a whole with agreeing noun and verb, given their plurals: "1 of 3 pairs has"."""
     return f"{n:,} of {whole:,} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
 
 
 def first_of(texts: Sequence[object], most: int, *, separator: str = ", ") -> str:
-    """Return the first of some texts and the number of the rest: "a, b and 3 more", or "a; b; and 3 more"."""
+    """Return the first `most` texts and the number of the rest: "a, b and 3 more", or "a; b; and 3 more"."""
     shown, rest = separator.join(map(str, texts[:most])), len(texts) - most
     return f"{shown}{' ' if separator == ', ' else separator}and {rest:,} more" if rest > 0 else shown

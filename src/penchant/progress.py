@@ -1,4 +1,4 @@
-"""Progress of long work on standard error: bars on a terminal, elsewhere a line now and then."""
+"""Progress of long work on standard error: bars on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """Write a message to standard error, as one line."""
+    """Write a message to standard error on one line."""
     sys.stderr.write(one_line(text) + "\n")
 
 
 PATIENCE = 2.0
-"""Seconds before progress is shown on a terminal."""
+"""Seconds before progress is displayed on a terminal."""
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
-"""Seconds before the first line of progress off a terminal, and between further lines. Short runs print none."""
+"""Seconds before the first line of progress without a terminal, and between further lines."""
 
 
 class Lines:
-    """Progress as a line now and then, for logs. `clock` returns the time in seconds."""
+    """Progress as occasional lines, for logs; `clock` returns the time in seconds."""
 
     def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._unit, self._clock = unit, clock
         self._due = clock() + FIRST_LINE
 
     def start(self, label: str) -> Advance:
-        """Return a function to call with the amount done since the last call, and the total or 0."""
+        """Return a function to be called with the amount done since the last call, and the total or 0."""
         began, done = self._clock(), 0.0
 
         def advance(more: float, total: float) -> None:
@@ -50,7 +50,7 @@ class Lines:
 
 
 def _state(done: float, total: float, seconds: float, unit: str) -> str:
-    """Return the amount done, its rate and the time left: `120 of 400, 3.2/s, 1:27 left`."""
+    """Return the amount done, its rate and the remaining time: `120 of 400, 3.2/s, 1:27 left`."""
     rate = done / seconds if seconds else 0.0
     parts = [f"{done:,.0f} of {total:,.0f}" if total else f"{done:,.0f}", f"{rate:.1f}{unit}/s"]
     if total and rate:
@@ -59,14 +59,14 @@ def _state(done: float, total: float, seconds: float, unit: str) -> str:
 
 
 Advance: TypeAlias = Callable[[float, float], None]
-"""The function to call with the amount done since the last call, and the total or 0."""
+"""A function to be called with the amount done since the last call, and the total or 0."""
 
 
 @contextmanager
 def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
-    """Show progress on stderr: the amount done, the rate in `unit` per second and the time left.
+    """Display progress on stderr: the amount done, the rate in `unit` per second and the remaining time.
 
-    Bars on a terminal, once two seconds have passed; elsewhere a line now and then.
+    On a terminal, bars appear after two seconds; elsewhere, occasional lines are written.
     """
     if not sys.stderr.isatty():
         yield Lines(f" {unit}" if unit else "").start
@@ -86,9 +86,9 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
 
 @contextmanager
 def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
-    """Show a bar on stderr, once two seconds have passed, and yield a function that advances it.
+    """Display a bar on stderr after two seconds, and yield a function that advances it.
 
-    Nothing is shown off a terminal, or while other progress is displayed.
+    Nothing is displayed without a terminal, or while other progress is displayed.
     """
     if not _free():
         yield lambda done: None
@@ -100,7 +100,7 @@ def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Show a spinner with the text and the time waited, under the conditions of `bar`."""
+    """Display a spinner with a text and the elapsed time, under the same conditions as `bar`."""
     if not _free():
         yield
         return
@@ -113,7 +113,7 @@ def waiting(text: str) -> Iterator[None]:
 
 
 _shown: list[Progress] = []
-"""The progress displayed on the terminal or about to be: one at a time."""
+"""The progress that is displayed on the terminal or will be; at most one at a time."""
 
 
 def _free() -> bool:
@@ -122,7 +122,7 @@ def _free() -> bool:
 
 @contextmanager
 def _late(progress: Progress) -> Iterator[Progress]:
-    """Show progress once `PATIENCE` seconds have passed."""
+    """Display progress after `PATIENCE` seconds."""
     timer = Timer(PATIENCE, progress.start)
     timer.daemon = True
     timer.start()
@@ -138,7 +138,7 @@ def _late(progress: Progress) -> Iterator[Progress]:
 
 
 def _on_stderr(*, passing: bool) -> dict[str, Any]:
-    """Return the options to show rich progress on the current stderr, and erase it at the end if `passing`."""
+    """Return the options to display rich progress on the current stderr, erased at the end if `passing`."""
     from rich.console import Console
 
     # By default rich also redirects standard output, which would send results to the terminal instead of a file.
@@ -151,7 +151,7 @@ def _on_stderr(*, passing: bool) -> dict[str, Any]:
 
 
 def _counts(unit: str, *, passing: bool = False) -> Progress:
-    """Return bars with the amount done, the rate and the time left."""
+    """Return progress bars with the amount done, the rate and the remaining time."""
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""The records passed between layers: Item, Estimate, Signature and Result."""
+"""Records passed between layers: Item, Estimate, Signature and Result."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One stimulus, as read.
+    """A stimulus as read from the user's data.
 
-    `texts` maps a role to its text (`{"good": …, "bad": …}`), `labels` a factor to its level
-    (`{"paradigm": "inchoative"}`); `place` locates it in the user's file ("pairs.tsv, line 7").
+    `texts` maps a role to its text (`{"good": …, "bad": …}`), and `labels` a factor to its level (`{"paradigm":
+    "inchoative"}`). `place` is its location in the user's file ("pairs.tsv, line 7").
     """
 
     id: str
@@ -36,23 +36,24 @@ class Item:
 
 
 SIDES = ("first", "second")
-"""The columns of a comparison that name its two models; a difference is the first's number minus the second's."""
+"""The columns with the two models of a comparison; differences are first minus second."""
 
 
 def pair_of(row: Mapping[str, Any]) -> str:
-    """Return the two models of a row of a comparison as one name, "A − B"."""
+    """Return the names of the two models in a row of a comparison, "A − B"."""
     return " − ".join(str(row[side]) for side in SIDES)
 
 
 ALONE = "alone"
-"""The family of a test whose p-value is not adjusted for others."""
+"""The family name of a test whose p-value is not adjusted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A p-value, two-sided unless `method` says otherwise, and its value `adjusted` over a family of tests.
+    """A p-value, two-sided unless `method` specifies otherwise, and its value `adjusted` over a family of tests.
 
-    `family` is the name of the family and `of` its number of tests; NaN, "" and 0 for a test in no family.
+    `family` is the name of the family and `of` the number of its tests; they are "" and 0, and `adjusted` is NaN,
+    without a family.
     """
 
     __test__: ClassVar[bool] = False  # keeps pytest from collecting this class
@@ -65,10 +66,10 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its uncertainty and the methods behind both.
+    """An estimate with its uncertainty and the methods of both.
 
-    `low` and `high` bound the interval of confidence `level`, computed by `method`. A number that cannot be computed is
-    NaN, and `notes` give the reason. `by` names the subset that the number describes.
+    `low` and `high` are the confidence limits at `level`, computed by `method`. An estimate that cannot be computed is
+    NaN, and `notes` contain the reason. `by` identifies the subset that the estimate describes.
     """
 
     measure: str
@@ -84,32 +85,32 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """The p-value; NaN if nothing was tested."""
+        """The p-value; NaN without a test."""
         return self.test.p if self.test else math.nan
 
     @property
     def how(self) -> str:
-        """The method of the interval in words."""
+        """Description of the interval's method."""
         return str(self.method or "")
 
     @property
     def note(self) -> str:
-        """The notes in words."""
+        """Text of the notes."""
         return in_words(self.notes)
 
     def tested(self, p: float, method: Method | None) -> Estimate:
-        """Return the estimate with the p-value of a test."""
+        """Return a copy with the p-value and the method of a test."""
         return replace(self, test=Test(float(p), method))
 
     def noted(self, *notes: Note | None, first: bool = False) -> Estimate:
-        """Return the estimate with further notes, after its own or `first`; None is skipped."""
+        """Return a copy with additional notes, after the present ones or, if `first`, before them; None is skipped."""
         more = present(*notes)
         return replace(self, notes=(*more, *self.notes) if first else (*self.notes, *more)) if more else self
 
     def row(self) -> dict[str, str | float | int]:
-        """Return the estimate as one flat table row, the levels of `by` first.
+        """Return the estimate as a flat table row that begins with the levels of `by`.
 
-        Methods and notes are given in words, and again as codes with parameters (JSON).
+        Methods and notes are given as text and as codes with parameters (JSON).
         """
         test = self.test or Test(math.nan)
         known = test.p == test.p
@@ -139,16 +140,16 @@ _UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def _is_field(part: object) -> bool:
-    """True for a pair of a key and a value."""
+    """Return whether an object is a pair of a string key and a string value."""
     return isinstance(part, tuple) and len(part) == 2 and all(isinstance(each, str) for each in part)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Signature(Mapping[str, str]):
-    """The settings behind a number, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
+    """The settings behind an estimate, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
 
     An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%`, line breaks, control
-    characters and changes of direction are percent-encoded.
+    characters and changes of writing direction are percent-encoded.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -159,17 +160,17 @@ class Signature(Mapping[str, str]):
             raise StudyError("must be made of pairs of a key and a value", where="signature", hint=hint)
         keys = [key for key, _ in self.fields]
         if len(set(keys)) != len(keys):
-            raise StudyError(f"must name each key once, got {', '.join(keys)}", where="signature")
+            raise StudyError(f"a key appears twice in {', '.join(keys)}", where="signature")
         for key in keys:
             if not _KEY.match(key):
                 raise StudyError(f"a key must be lower-case letters, digits and '-', got {key!r}", where="signature")
 
     @classmethod
     def of(cls, probe: str, /, **fields: object) -> Signature:
-        r"""Build a signature of this version of penchant.
+        r"""Return a signature for this version of penchant.
 
-        Underscores in keyword names become hyphens; bytes of file names that are not UTF-8 become codes, such as
-        \udcff.
+        Underscores in keyword names are replaced by hyphens, and bytes of file names that are not UTF-8 by codes, such
+        as \udcff.
         """
         named = tuple((key.replace("_", "-"), encodable(str(value))) for key, value in fields.items())
         return cls((("penchant", __version__), ("probe", probe), *named))
@@ -177,7 +178,7 @@ class Signature(Mapping[str, str]):
     @classmethod
     @asked
     def parse(cls, text: str) -> Signature:
-        """Parse the string of a signature. Raises StudyError when it is not one."""
+        """Return the signature represented by a string; raise StudyError if it is not valid."""
         fields = []
         for part in text.split("|"):
             key, colon, value = part.partition(":")
@@ -187,7 +188,7 @@ class Signature(Mapping[str, str]):
         return cls(tuple(fields))
 
     def with_(self, **changes: object) -> Signature:
-        """Return a copy with some values replaced, or new ones added at the end."""
+        """Return a copy with some values replaced, or new keys added at the end."""
         new = {key.replace("_", "-"): str(value) for key, value in changes.items()}
         updated = tuple((key, new.pop(key, value)) for key, value in self.fields)
         return Signature(updated + tuple(new.items()))
@@ -212,15 +213,15 @@ class Signature(Mapping[str, str]):
 
 
 SETTINGS = "settings.json"
-"""The file in a result directory with the settings of the probe."""
+"""The name of the file with the probe's settings in a result directory."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a probe with one model.
+    """Result of a probe for one model.
 
-    `items` has one row per stimulus, with its scores; `summary` one row per estimate, with its signature; `cautions`
-    are to be read before a number is used. `settings` are the parameters of the probe in JSON types.
+    `items` has one row per stimulus with its scores, and `summary` one row per estimate with its signature. `cautions`
+    should be read before the estimates are used. `settings` are the parameters of the probe as JSON types.
     """
 
     signature: Signature
@@ -231,7 +232,7 @@ class Result:
 
     @asked
     def save(self, directory: str | Path) -> list[Path]:
-        """Write items, summary, signature and settings to a directory, each file atomically; return their paths."""
+        """Write items, summary, signature and settings to a directory, each file atomically, and return the paths."""
         import polars as pl
 
         from penchant.files import write_json, write_parquet, write_text
@@ -246,7 +247,7 @@ class Result:
 
 
 class Saved(NamedTuple):
-    """The contents of a result directory."""
+    """Contents of a result directory."""
 
     signature: Signature
     items: pl.DataFrame
@@ -256,7 +257,7 @@ class Saved(NamedTuple):
 
 
 def read_result(directory: str | Path) -> Saved:
-    """Read the files that `Result.save` wrote. Raises StudyError if they are missing."""
+    """Return the contents of a directory written by `Result.save`; raise StudyError if files are missing."""
     import polars as pl
 
     out = Path(directory)
@@ -275,10 +276,10 @@ def read_result(directory: str | Path) -> Saved:
 
 
 def _read_settings(out: Path) -> Mapping[str, Any]:
-    """Read the settings from a result directory. Raises StudyError."""
+    """Return the settings in a result directory; raise StudyError if they cannot be read."""
     file = out / SETTINGS
     if not file.exists():
-        message = f"lacks {SETTINGS}, as results of earlier versions do"
+        message = f"has no {SETTINGS}; it may be from an earlier version of penchant"
         raise StudyError(message, where=str(out), hint="measure again with this version of penchant")
     try:
         settings = json.loads(read_text(file))
@@ -290,21 +291,21 @@ def _read_settings(out: Path) -> Mapping[str, Any]:
 
 
 def with_nulls(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates for a file, with null in place of NaN."""
+    """Return a table of estimates for writing, with null instead of NaN."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_nan(None))
 
 
 def with_nan(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of estimates from a file, with NaN in place of null."""
+    """Return a table of estimates that was read from a file, with NaN instead of null."""
     import polars.selectors as cs
 
     return table.with_columns(cs.float().fill_null(math.nan))
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:
-    """Return estimates as a table: the factors of `by`, the number with its interval, and its signature."""
+    """Return estimates as a table with the factors of `by`, the numbers and the signature of each estimate."""
     import polars as pl
 
     rows = [{**estimate.row(), "signature": str(signature)} for estimate, signature in estimates]

@@ -1,4 +1,4 @@
-"""Conformance tests for instruments, built in or of other packages, with the bundled models."""
+"""Conformance tests for instruments, which run them with the bundled models."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MODELS = ("bundled:modern", "bundled:early-modern")
 PILOT = 3
 ROUNDING = 1e-4
 Key: TypeAlias = tuple[str, str]
-"""The probe directory and the model of a result."""
+"""The probe directory and the model name of a result."""
 
 
 def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
-    """Check that an installed instrument meets the needs of penchant's commands, by a study from its template.
+    """Check that an installed instrument works with penchant's commands, based on a study from its template.
 
-    The study is run with `models`, whose paths may be relative to the template's files. Raises AssertionError with the
-    requirement that is not met.
+    The study is run with `models`, whose paths may be relative to the template's files. Raises AssertionError with a
+    description of the requirement that is not met.
     """
     with TemporaryDirectory() as home:
         require_explained(described)
@@ -59,7 +59,7 @@ def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
 
 
 def require_explained(described: Instrument) -> None:
-    """Raise AssertionError for a parameter, or a field of a data file, that has no docstring."""
+    """Raise AssertionError for a parameter, or a field of a data file, without a docstring."""
     schemas = [each for topic in described.schemas.values() for each in _models(topic)]
     for model in [described.probe, *schemas]:
         schema = model.model_json_schema()
@@ -74,15 +74,16 @@ def _models(topic: Mapping[str, type[BaseModel]] | type[BaseModel]) -> Iterable[
 
 
 def require_sound(outcome: Outcome) -> None:
-    """Raise AssertionError for a result whose settings, estimates or report sections are incomplete.
+    """Raise AssertionError if the settings, estimates or report sections of a result are incomplete.
 
-    Settings must survive JSON, estimates need a method and a family, and sections must render and export.
+    Settings must be unchanged by conversion to and from JSON, estimates need a method and a family, and sections must
+    be rendered and exported without errors.
     """
     for result in outcome.results.values():
         restored = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
         assert restored.saved() == result.settings, "settings are changed by writing and reading JSON"
         assert len(result.items) and result.summary["value"].is_not_nan().any(), "nothing was measured"
-        assert "id" in result.items.columns, "items have no column id, by which items of several models are joined"
+        assert "id" in result.items.columns, "items have no column id, which is needed to join several models"
     for section in placed(outcome.results, outcome.comparisons):
         frames = [result.summary for result in section.results]
         for frame in frames if section.comparison is None else [*frames, section.comparison]:
@@ -95,7 +96,7 @@ def _require_estimates(frame: pl.DataFrame) -> None:
         what = f"{row['measure']} ({', '.join(str(row[key]) for key in frame.columns[: frame.columns.index('value')])})"
         assert row["n"] >= 0, f"{what} has the n {row['n']}"
         if not math.isnan(row["low"]):
-            assert row["method"], f"{what} has an interval and no method"
+            assert row["method"], f"{what} has an interval but no method"
             assert row["low"] <= row["value"] <= row["high"], f"{what} lies outside its interval"
         tested = not math.isnan(row["p"])
         assert tested == bool(row["test_family"]), f"{what}: p is {row['p']} and its family '{row['test_family']}'"
@@ -115,7 +116,7 @@ def _require_shown(section: Placed) -> None:
 
 
 def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: str) -> None:
-    """Raise AssertionError if two sets of results differ by more than rounding; `way` describes the second."""
+    """Raise AssertionError if two sets of results differ by more than rounding; `way` describes the second set."""
     for (place, model), result in one.items():
         mine, theirs = result.summary, other[place, model].summary
         keys = [*mine.columns[: mine.columns.index("value")], "n"]
@@ -125,7 +126,7 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
 
 
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
-    """Raise AssertionError if a table passed as a frame gives other numbers than its file."""
+    """Raise AssertionError if a table passed as a data frame gives other numbers than the file that contains it."""
     info = described.probe.model_fields.get("data")
     if info is None or not any(isinstance(part, Table) and part is not DOCUMENT for part in info.metadata):
         return

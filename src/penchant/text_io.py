@@ -1,7 +1,7 @@
-"""Opening and decoding of the files that users name.
+"""Opening and decoding of files given by users.
 
-Only regular files are read: a device, a pipe or a socket may never end. Text is UTF-8, with or without a byte-order
-mark. A line longer than `LONGEST_LINE` is refused before it fills the memory.
+Only regular files are read, since a device, a pipe or a socket may never end. Text is UTF-8, with or without a
+byte-order mark. A line longer than `LONGEST_LINE` is refused before it fills the memory.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import BinaryIO
 from penchant.errors import DataError, encodable
 
 LONGEST_LINE = 1 << 24
-"""The most bytes in a line of text: 16 MiB, the size of a large book."""
+"""The maximum length of a line of text in bytes: 16 MiB, the size of a large book."""
 LARGEST_DOCUMENT = 1 << 24
-"""The most bytes of a document read as a whole, such as a study file: parsing YAML takes seconds a megabyte."""
+"""The maximum size in bytes of a document such as a study file; parsing YAML takes seconds per megabyte."""
 _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 _SAMPLE = 1 << 12
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 MACINTOSH = "Mac OS Roman"
-"""The encoding of Western text on old Macintoshes."""
+"""The encoding of Western text on old Macintosh computers."""
 WINDOWS = "Windows-1252"
 """The single-byte encoding of Western versions of Windows."""
 _LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
@@ -39,19 +39,22 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def named_sheet(path: str | Path) -> tuple[Path, str]:
-    """Split a name such as FILE.xlsx#Sheet into file and sheet, "" if none; an existing file of that name wins."""
+    """Split a name such as FILE.xlsx#Sheet into file and sheet.
+
+    The sheet is "" if none is given, or if a file with the whole name exists.
+    """
     match = _SHEET.fullmatch(str(path))
     return (Path(path), "") if match is None or os.path.exists(path) else (Path(match[1]), match[2])  # noqa: PTH110
 
 
 def stem(path: str | Path) -> str:
-    """Return the name of a data file without its suffix, followed by the sheet if one is named."""
+    """Return the name of a data file without its suffix, followed by the name of the sheet, if any."""
     file, sheet = named_sheet(path)
     return encodable(f"{file.stem}-{sheet}" if sheet else file.stem)
 
 
 def require_file(path: str | Path) -> None:
-    """Raise DataError unless the path is a regular file, or a link to one."""
+    """Raise DataError unless the path is a regular file or a link to a regular file."""
     try:
         mode = os.stat(named_sheet(path)[0]).st_mode  # noqa: PTH116 (also for a path of bytes that no Path can have)
     except FileNotFoundError as error:
@@ -59,17 +62,17 @@ def require_file(path: str | Path) -> None:
     except (OSError, ValueError) as error:  # ValueError: an impossible name
         raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from error
     if stat.S_ISDIR(mode):
-        raise DataError("is a directory", file=path, hint="name a file")
+        raise DataError("is a directory", file=path, hint="give the path of a file")
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "not a regular file")
-        raise DataError(f"cannot be read: it is {kind}", file=path, hint="copy its contents to a file, and name that")
+        raise DataError(f"cannot be read: it is {kind}", file=path, hint="copy its contents to a file, and give that")
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BufferedReader]:
     """Open a regular file for reading.
 
-    Raises DataError, also if reading fails later or if the file changes meanwhile.
+    Raises DataError if the file cannot be opened or read, or if it changes while it is open.
     """
     require_file(path)
     try:
@@ -80,21 +83,21 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise DataError("changed while it was being read", file=path, hint="read it again when it no longer changes")
+        raise DataError("changed while it was being read", file=path, hint="try again when the file no longer changes")
 
 
 def is_file(path: str | Path) -> bool:
-    """True if the path is a regular file; False, not an error, for an impossible name."""
+    """Return whether the path is a regular file; False for an invalid path."""
     return os.path.isfile(named_sheet(path)[0])  # noqa: PTH113
 
 
 def is_directory(path: str | Path) -> bool:
-    """True if the path is a directory; False, not an error, for an impossible name."""
+    """Return whether the path is a directory; False for an invalid path."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
 def exists(path: str | Path) -> bool:
-    """True if the path exists; False, not an error, for an impossible name."""
+    """Return whether the path exists; False for an invalid path."""
     return os.path.exists(named_sheet(path)[0])  # noqa: PTH110
 
 
@@ -102,7 +105,7 @@ def exists(path: str | Path) -> bool:
 
 
 def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
-    """Yield number and bytes of each line, with its ending.
+    """Yield the number and the bytes of each line, with its line ending.
 
     Raises DataError for text in UTF-16, and for a line longer than `LONGEST_LINE`, without reading the rest of it.
     """
@@ -122,10 +125,13 @@ def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_text(path: str | Path, *, largest: int | None = None) -> str:
-    """Read a text file, without its byte-order mark. Raises DataError naming the line; `largest` bounds the bytes."""
+    """Return the content of a text file without its byte-order mark.
+
+    Raises DataError, with the line number, if the file is not UTF-8, or if it has more than `largest` bytes.
+    """
     with opened(path) as stream:
         if largest is not None and os.fstat(stream.fileno()).st_size > largest:
-            raise DataError(f"is larger than {largest >> 20} MiB", file=path, hint="check that it is the file you mean")
+            raise DataError(f"is larger than {largest >> 20} MiB", file=path, hint="check that it is the right file")
         return decoded(b"".join(raw for _, raw in lines(stream, path)), path)
 
 
@@ -133,9 +139,9 @@ def read_text(path: str | Path, *, largest: int | None = None) -> str:
 
 
 def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
-    """Decode UTF-8, dropping a byte-order mark; `line` is the number in the file of the first line of the data.
+    """Return data decoded as UTF-8 without a byte-order mark; `line` is the line number of the data in the file.
 
-    Raises DataError naming the line and the encoding that the data seem to have.
+    Raises DataError with the line and the likely encoding if the data are not UTF-8.
     """
     if line == 1 and guessed_encoding(data[:_SAMPLE]).startswith("UTF-"):
         raise not_utf8(data, file)
@@ -146,7 +152,7 @@ def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
 
 
 def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
-    """Return the error for data that are not UTF-8: their file type, or line and likely encoding of a wrong byte."""
+    """Return the error for data that are not UTF-8, with the file type, or the line and likely encoding."""
     for magic, (what, mend) in _NO_TEXT.items():
         if line == 1 and data.startswith(magic):
             return DataError(f"is {what}, not text", file=file, hint=mend)
@@ -162,14 +168,14 @@ def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
 
 
 _NO_TEXT = {
-    b"\x1f\x8b": ("compressed with gzip", "unpack it, as with gunzip -k, and name the file in it"),
-    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it, as with unzstd, and name the file in it"),
-    b"BZh": ("compressed with bzip2", "unpack it, as with bunzip2 -k, and name the file in it"),
-    b"\xfd7zXZ\0": ("compressed with xz", "unpack it, as with unxz -k, and name the file in it"),
-    b"PK\x03\x04": ("a ZIP archive", "unpack it, and name the file in it"),
-    b"%PDF": ("a PDF", "copy its text or table to a file of text"),
+    b"\x1f\x8b": ("compressed with gzip", "unpack it with gunzip -k, and give the unpacked file"),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it with unzstd, and give the unpacked file"),
+    b"BZh": ("compressed with bzip2", "unpack it with bunzip2 -k, and give the unpacked file"),
+    b"\xfd7zXZ\0": ("compressed with xz", "unpack it with unxz -k, and give the unpacked file"),
+    b"PK\x03\x04": ("a ZIP archive", "unpack it, and give the unpacked file"),
+    b"%PDF": ("a PDF", "copy its text or table to a text file"),
 }
-"""The first bytes of files that are not text, their type, and the hint."""
+"""The first bytes of files that are not text, with their type and a hint."""
 _ICONV = {
     "UTF-16": "UTF-16",
     "UTF-32": "UTF-32",
@@ -177,11 +183,11 @@ _ICONV = {
     WINDOWS: "CP1252",
     f"Latin-1 or {WINDOWS}": "CP1252",
 }
-"""The names in iconv of the encodings that are guessed."""
+"""The iconv names of the encodings returned by `guessed_encoding`."""
 
 
 def saved_as_utf8(guess: str) -> str:
-    """Return a hint to convert text from an encoding, as `guessed_encoding` names it, to UTF-8."""
+    """Return a hint to convert text to UTF-8 from an encoding returned by `guessed_encoding`."""
     hint = 'save it as UTF-8: in Excel as "CSV UTF-8", in an editor with the encoding UTF-8'
     return (
         f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then look at its accents"
@@ -191,16 +197,16 @@ def saved_as_utf8(guess: str) -> str:
 
 
 def words_read_as(guess: str) -> str:
-    """Return a hint to convert the words of a binary vector file from an encoding to UTF-8."""
+    """Return a hint to convert the words of a binary vector file to UTF-8 from a guessed encoding."""
     encoding = _ICONV.get(guess, "")
     named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
     return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"
 
 
 def guessed_encoding(data: bytes) -> str:
-    """Guess the encoding of text that is not UTF-8: "UTF-16" and the like, or a single-byte Western one.
+    """Return the likely encoding of text that is not UTF-8: "UTF-16", "UTF-32" or a single-byte Western encoding.
 
-    Returns "" for UTF-8 and if the encoding is unclear.
+    Returns "" for UTF-8, or if the encoding is unclear.
     """
     start = data[:_SAMPLE]
     if start.startswith(_UTF_32):
@@ -219,13 +225,13 @@ def guessed_encoding(data: bytes) -> str:
 
 
 def _inside_words(data: bytes, encoding: str) -> int:
-    """Count the bytes between ASCII letters that an encoding decodes to a letter or an apostrophe."""
+    """Return the number of bytes between ASCII letters that an encoding decodes to a letter or an apostrophe."""
     read = b"".join(_BETWEEN_LETTERS.findall(data)).decode(encoding, "replace")
     return sum(character.islower() or character == "’" for character in read)
 
 
 def refused_character(text: str) -> str:
-    """Return the complaint about text with a character that no text has: NUL or half of a surrogate pair; else ""."""
+    """Return the complaint about NUL or a surrogate in a text; "" if there is none."""
     if "\0" in text:
-        return "holds the character NUL"
-    return "holds half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else ""
+        return "contains the character NUL"
+    return "contains half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else ""

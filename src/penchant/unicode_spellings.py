@@ -1,8 +1,8 @@
-"""Canonically equivalent spellings: the same letters written with other code points (UAX #15).
+"""Canonically equivalent spellings: the same letters encoded with different code points (UAX #15).
 
-Vowel signs, accents, nukta letters, presentation forms and Hangul have several spellings that look alike. Words are
-compared under NFC (`canonical`). For some letters, such as Bengali য়, NFC is two characters, but people type a single
-one, which `spellings` returns too.
+Vowel signs, accents, nukta letters, presentation forms and Hangul have several encodings with the same appearance.
+Words are compared in NFC (`canonical`). For some letters, such as Bengali য়, NFC has two characters, but people type a
+single character, which `spellings` returns as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _INVISIBLE = frozenset(
 )
 """Invisible characters that are neither spaces nor controls: fillers, joiners and variation selectors."""
 _END = 0x30000
-"""The first code point beyond all characters with a decomposition."""
+"""The first code point after all characters with a decomposition."""
 
 
 def canonical(text: str) -> str:
@@ -26,9 +26,9 @@ def canonical(text: str) -> str:
 
 
 def spellings(text: str) -> list[str]:
-    """Return the other spellings of a text that a vocabulary may have: NFC, NFD, and NFC with single characters.
+    """Return other encodings of a text that may occur in a vocabulary: NFC, NFD, and NFC with precomposed letters.
 
-    The last has every letter as one character if such a character exists.
+    In the last, every letter is a single character if such a character exists.
     """
     if text.isascii():
         return []
@@ -38,7 +38,7 @@ def spellings(text: str) -> list[str]:
 
 
 def as_named(name: str) -> str:
-    """Return a name for comparison: case, invisible characters, extra spaces and Unicode form do not matter."""
+    """Return a name normalised for comparison, ignoring case, invisible characters, extra spaces and Unicode form."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold())
     return " ".join("".join(char for char in plain if char.isspace() or not _is_invisible(char)).split())
 
@@ -48,7 +48,7 @@ def _is_invisible(char: str) -> bool:
 
 
 class Spelled:
-    """Look-up of a word in an index that may spell it with other code points.
+    """Look-up of a word in an index that may contain it in another canonically equivalent spelling.
 
     `index` maps words to positions. Equivalent spellings are computed when they are first needed.
     """
@@ -58,7 +58,7 @@ class Spelled:
         self._others: dict[str, str] | None = None
 
     def __call__(self, word: str) -> str | None:
-        """Return the spelling in the index, preferably the word itself; None if there is none."""
+        """Return the spelling of a word in the index, preferably the word itself, or None if there is none."""
         if word in self._index or word.isascii():
             return word if word in self._index else None
         if self._others is None:
@@ -67,7 +67,7 @@ class Spelled:
         return self._others.get(plain, plain if plain in self._index else None)
 
     def _equivalents(self) -> dict[str, str]:
-        """Map every NFC form, of words that are not in NFC, to the first word with that form."""
+        """Return the first equivalent word in the index for the NFC of each word that is not in NFC."""
         first: dict[str, str] = {}
         for word in self._index:
             if not word.isascii() and not unicodedata.is_normalized("NFC", word):
@@ -79,7 +79,7 @@ class Spelled:
 
 
 class Alignment:
-    """The correspondence of character positions in two spellings of a text; letters and their marks stay together."""
+    """Correspondence of character positions in two spellings of a text; letters and their marks are kept together."""
 
     def __init__(self, text: str, other: str) -> None:
         """Align `text` with `other`, which must be canonically equivalent."""
@@ -94,9 +94,9 @@ class Alignment:
 
 
 def _letters(text: str) -> dict[int, int]:
-    """Map the offset in NFD of each letter's start, and of the end, to its position in the text.
+    """Map each letter's offset in NFD, and the offset of the end, to the position in the text.
 
-    Canonical ordering and composition never reach across such an offset in both spellings.
+    Canonical ordering and composition never cross an offset that both spellings share.
     """
     places: dict[int, int] = {}
     at = 0
@@ -117,7 +117,7 @@ def _in_nfd(character: str) -> tuple[int, bool]:
 
 
 def _in_single_characters(text: str) -> str:
-    """Compose what NFC leaves apart, by UAX #15's algorithm with the characters that it excludes from composition."""
+    """Return NFC text further composed with the characters that UAX #15 excludes from composition."""
     excluded = _excluded()
     if not any(mark in excluded for mark in set(text)):
         return text
@@ -136,7 +136,7 @@ def _in_single_characters(text: str) -> str:
 
 @cache
 def _excluded() -> dict[str, dict[str, str]]:
-    """Return the characters excluded from composition by their second part, then their first."""
+    """Return the characters excluded from composition, by the second and then the first part of their decomposition."""
     pairs: dict[str, dict[str, str]] = {}
     for character in map(chr, range(0x80, _END)):
         parts = unicodedata.decomposition(character).split()
@@ -147,7 +147,7 @@ def _excluded() -> dict[str, dict[str, str]]:
 
 
 def equivalent(words: Iterable[str]) -> dict[str, str]:
-    """Map the NFC of each word to its first spelling."""
+    """Map the NFC of each word to the first word with that NFC."""
     first: dict[str, str] = {}
     for word in words:
         first.setdefault(canonical(word), word)

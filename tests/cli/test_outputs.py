@@ -92,14 +92,14 @@ def test_vectors_never_replace_the_text_they_are_trained_on(penchant: Program, t
     (tmp_path / "soft.txt").symlink_to(text)
     (tmp_path / "hard.txt").hardlink_to(text)
     before = sorted(path.name for path in tmp_path.iterdir())
-    refused(penchant("vectors", "train", "a.txt", "-o", WAYS[way](text)), "is one of the files to be read")
+    refused(penchant("vectors", "train", "a.txt", "-o", WAYS[way](text)), "is one of the input files")
     assert text.read_text() == TEXT
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_the_card_of_vectors_never_replaces_the_text_either(penchant: Program, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(TEXT)
-    refused(penchant("vectors", "train", "a.md", "-o", "a.txt"), "a.md: is one of the files to be read")
+    refused(penchant("vectors", "train", "a.md", "-o", "a.txt"), "a.md: is one of the input files")
     assert (tmp_path / "a.md").read_text() == TEXT
 
 
@@ -112,7 +112,7 @@ def test_pairs_never_replace_the_pairs_they_are_made_of(penchant: Program, zoo: 
     before = (tmp_path / "data" / "fair.jsonl").read_bytes()
     assert before
     (tmp_path / "link.jsonl").symlink_to("data/fair.jsonl")
-    refused(penchant(*pairs, "data", "-o", "link.jsonl"), "link.jsonl: is one of the files to be read")
+    refused(penchant(*pairs, "data", "-o", "link.jsonl"), "link.jsonl: is one of the input files")
     refused(penchant(*pairs, "data", "-o", "blimp.jsonl"), "blimp.jsonl: already exists and is not")
     assert (tmp_path / "data" / "fair.jsonl").read_bytes() == before
     assert penchant(*pairs, "blimp.jsonl", "-o", "data/fair.jsonl")[0] == 0  # what these commands wrote, they replace
@@ -241,7 +241,7 @@ def test_an_export_replaces_only_what_it_wrote(penchant: Program, mine: Path, tm
     # In a folder where the author has a file of that name nothing is written at all.
     (tmp_path / "mine").mkdir()
     before = foreign(tmp_path / "mine" / names[-1])
-    refused(penchant("export", mine, "--to", form, "-o", tmp_path / "mine"), names[-1], "name another file")
+    refused(penchant("export", mine, "--to", form, "-o", tmp_path / "mine"), names[-1], "give another file")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == [names[-1]]
     assert (tmp_path / "mine" / names[-1]).read_bytes() == before
 

@@ -1128,7 +1128,7 @@ def test_the_table_is_none_of_the_texts(tmp_path: Path) -> None:
     (tmp_path / "out" / "soft.parquet").symlink_to(tmp_path / "a.parquet")
     (tmp_path / "out" / "hard.parquet").hardlink_to(tmp_path / "a.parquet")
     for name in ("a.parquet", "out/../a.parquet", "out/soft.parquet", "out/hard.parquet"):
-        with pytest.raises(OutputError, match="is one of the files to be read"):
+        with pytest.raises(OutputError, match="is one of the input files"):
             extract(Extraction(ROSE), find_texts([tmp_path / "a.parquet"]), tmp_path / name)
     assert (tmp_path / "a.parquet").read_bytes() == before
     for name in ("soft", "hard"):

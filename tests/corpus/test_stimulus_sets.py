@@ -346,7 +346,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
         (json.dumps({**seat(*"abcd"), "targ2": {"category": "x", "examples": []}}), ", targ2.examples: list should"),
         (json.dumps({**seat(*"abcd"), "targ2": {"examples": ["x"]}}), ", targ2.category: is missing"),
         (json.dumps({**seat(*"abcd"), "targ1": {"category": "x", "examples": [True]}}), ", targ1.examples.0: expected"),
-        (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: holds half of a surrogate pair"),
+        (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: contains half of a surrogate pair"),
         ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key occurs twice in one object"),
         ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not JSON: a number of 5,000 digits is too long"),
     ],

@@ -201,7 +201,7 @@ def test_what_does_not_fit_together_is_refused(zoo: Zoo, text: Path, tmp_path: P
     refused(answer, "cannot be used with --on")
     # A file of something else is not replaced, nor a text that is read.
     refused(penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "s.txt"), "is not a table of unigrams")
-    refused(penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "a.txt"), "one of the files to be read")
+    refused(penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "a.txt"), "one of the input files")
     (tmp_path / "blank.txt").write_text("\n\n", "utf-8")
     refused(penchant("corpus", "unigrams", "blank.txt", "-m", zoo("gpt2"), "-o", "v.parquet"), "no token")
     assert not (tmp_path / "v.parquet").exists()

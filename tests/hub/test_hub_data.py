@@ -94,7 +94,7 @@ class TestNames:
         "name", ["hf://o/n/a.csv", "hf://datasets/o", "hf://datasets/o/n@/a", "hf://datasets/o/n/../a", "hf://"]
     )
     def test_other_forms_are_refused(self, name: str) -> None:
-        with pytest.raises(DataError, match="is not a name of data on the hub") as caught:
+        with pytest.raises(DataError, match="is not an address of data on the hub") as caught:
             fetched(name)
         assert FORM in str(caught.value)
 
@@ -147,7 +147,7 @@ class TestFetching:
 
     def test_a_damaged_file_is_refused(self, pairs: Repository, hub: Hub) -> None:
         hub.fail("GET .*one.csv", kind="damaged")
-        with pytest.raises(DataError, match="arrived damaged"):
+        with pytest.raises(DataError, match="damaged during the download"):
             fetched(f"{SET}/data/one.csv")
         hub.faults.clear()
         (file,) = fetched(f"{SET}/data/one.csv")
@@ -176,7 +176,7 @@ class TestOffline:
         fetched(f"{SET}/data/one.csv")
         hub.go()
         for name in f"{SET}/data", f"{SET}/data/*.csv", f"{SET}/data/two.csv":
-            with pytest.raises(DataError, match=r"the hub fails \(503\); the local cache does not have it"):
+            with pytest.raises(DataError, match=r"the hub reports an error \(503\); it is not in the local cache"):
                 fetched(name)
 
 
@@ -199,14 +199,14 @@ class TestOneLine:
 
     def test_a_gated_set(self, pairs: Repository, penchant: Penchant) -> None:
         pairs.gated, pairs.token = True, "secret"
-        told = ("this data set is only for users who accepted its terms", f"/datasets/{NAME}")
+        told = ("this data set is available only to users who have accepted its terms", f"/datasets/{NAME}")
         refused(penchant("audit", f"{SET}/data/one.csv", "-m", "bundled:modern"), *told)
 
     def test_no_network(self, pairs: Repository, hub: Hub, penchant: Penchant, monkeypatch: pytest.MonkeyPatch) -> None:
         from huggingface_hub import constants
 
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-        refused(penchant("check", "-m", "bundled:modern", f"{SET}/data/one.csv"), "switched off (HF_HUB_OFFLINE)")
+        refused(penchant("check", "-m", "bundled:modern", f"{SET}/data/one.csv"), "disabled (HF_HUB_OFFLINE)")
 
     def test_a_pattern_where_one_file_is_read(self, pairs: Repository) -> None:
         with pytest.raises(DataError, match=rf"matches 2 files where one is read — name one, such as {SET}@"):

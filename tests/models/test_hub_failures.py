@@ -35,12 +35,12 @@ FAILURES: dict[str, tuple[dict[str, Any], list[str]]] = yaml.safe_load("""
     access forbidden: [{request: ., status: 403}, [forbids, "(403)", HF_TOKEN]]
     a token that is wrong:
       - {request: ., status: 401, X_Error_Message: Invalid credentials in Authorization header}
-      - [does not accept your token, HF_TOKEN]
+      - [rejects your token, HF_TOKEN]
     a model that is disabled:
       [{request: ., status: 403, X_Error_Message: Access to this resource is disabled.}, [disabled]]
     something that is not the hub: [{request: HEAD, status: 200, ETag: '"1"'}, [HF_ENDPOINT]]
-    a cut download: [{request: storage, kind: cut}, [model.safetensors, broke off, run again]]
-    a cut answer: [{request: GET .*tokenizer.json, kind: cut}, [tokenizer.json, broke off, run again]]
+    a cut download: [{request: storage, kind: cut}, [model.safetensors, was interrupted, run again]]
+    a cut answer: [{request: GET .*tokenizer.json, kind: cut}, [tokenizer.json, was interrupted, run again]]
     a damaged download: [{request: storage, kind: damaged}, [model.safetensors, damaged, run again]]
     a damaged tokenizer: [{request: GET .*tokenizer.json, kind: damaged}, [tokenizer.json, damaged, run again]]
     a silent server: [{request: HEAD .*config.json, kind: silent}, [nothing for 1 s, HF_HUB_ETAG_TIMEOUT]]
@@ -94,8 +94,8 @@ class TestOneLine:
     @pytest.mark.parametrize(
         ("kind", "parts"),
         [
-            ("silent", ("model.safetensors", "sent nothing for 1 s", "HF_HUB_DOWNLOAD_TIMEOUT")),
-            ("restarted", ("model.safetensors", "broke off", "run again")),
+            ("silent", ("model.safetensors", "sent no data for 1 s", "HF_HUB_DOWNLOAD_TIMEOUT")),
+            ("restarted", ("model.safetensors", "was interrupted", "run again")),
         ],
     )
     def test_a_download_that_does_not_end(

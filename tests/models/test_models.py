@@ -196,7 +196,7 @@ def test_a_head_that_needs_more_than_the_states_falls_back(zoo: Zoo, monkeypatch
 @pytest.mark.parametrize(
     ("name", "part"),
     [
-        ("no/such-model", "hub is switched off"),
+        ("no/such-model", "access to the hub is disabled"),
         ("/nothing/at/all", "no such file or directory"),
         ("bundled:nothing", "bundled:"),
         ("nothing.gguf", "no such file"),

@@ -613,12 +613,12 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "parts"),
     [
-        ({"scores": "nine"}, ["no table has a score 'nine'", "did you mean none?", "none, mean"]),
+        ({"scores": "nine"}, ["no table contains the score 'nine'", "did you mean none?", "none, mean"]),
         (
             {"columns": "modell,score"},
-            ["no table has a column 'modell'", "did you mean model?", "for other raters"],
+            ["no table contains the column 'modell'", "did you mean model?", "for other raters"],
         ),
-        ({"columns": " , "}, ["no column is named", "use one of data, pairs"]),
+        ({"columns": " , "}, ["no column is given", "use one of data, pairs"]),
     ],
 )
 def test_a_name_that_no_table_has_is_refused(tmp_path: Path, choice: dict[str, str], parts: list[str]) -> None:
@@ -641,7 +641,7 @@ def test_the_program_and_python_choose_alike(penchant: Program, finished: Path, 
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert b"mean &" not in files["minimal-pairs-accuracy.tex"]
     refused(penchant("export", str(finished), "--to", "figures", "--scores", "none"), "not for figures", "latex or csv")
-    refused(penchant("export", str(finished), "--to", "latec"), "unknown form 'latec'", "did you mean latex?")
+    refused(penchant("export", str(finished), "--to", "latec"), "unknown format 'latec'", "did you mean latex?")
     refused(penchant("export", str(finished), "--to", "csv", "--columns", "modle"), "'modle'", "did you mean model")
 
 

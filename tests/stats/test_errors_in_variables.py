@@ -157,7 +157,7 @@ def test_units_scale_and_shift_as_they_should() -> None:
 def test_what_is_no_point() -> None:
     with pytest.raises(DataError, match="NaN"):
         Points.of([1, math.nan], [1, 2], [0, 0], [0, 0])
-    with pytest.raises(DataError, match="2 items on one side and 1 on the other"):
+    with pytest.raises(DataError, match="differ in length: 2 and 1 items"):
         Points.of([1, 2], [1], [0, 0], [0, 0])
     with pytest.raises(DataError, match="a variance is 0 or more"):
         Points.of([1, 2], [1, 2], [0, -1], [0, 0])

@@ -112,7 +112,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(modles=[]), "out"), "study: modles: unknown key, did you mean models? — see penchant sc"),
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
         (lambda: pc.run(study(), "out", cache="pairs.csv"), "or use another cache or none (cache=)"),
-        (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
+        (lambda: pc.run(study(), "o\0ut"), "run(): out contains the character NUL — check the path"),
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not an address of a cluster"),
         (
             lambda: pc.run(study(), "out", workers=2),
@@ -133,7 +133,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         pc.run(study(), "there", resume=True)
 
     full = OSError(errno.ENOSPC, "No space left on device", "report.html")
-    for error, told in ((full, "report.html: No space left on device"), (MemoryError(), "there is not enough memory")):
+    for error, told in ((full, "report.html: No space left on device"), (MemoryError(), "not enough memory")):
 
         def fail(*_: object, error: BaseException = error, **__: object) -> None:
             raise error

@@ -109,7 +109,7 @@ BY_FILL = {"cloze": {"data": "early-modern-60", "method": "fill"}}
     ("models", "probes", "told"),
     [
         ("./bert ./missing", [OF_PAIRS], ["missing: no such file or directory"]),
-        ("./bert nobody/missing", [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be fetched"]),
+        ("./bert nobody/missing", [OF_PAIRS], ["nobody/missing: no such directory, and it cannot be downloaded"]),
         ("./bert bundled:moden", [OF_PAIRS], ["bundled:moden: no bundled model of that name"]),
         ("./bert ./gpt2", [OF_MASKS], ["./gpt2: no probe of the study reads causal", "logprob-bias reads masked"]),
         ("./bert v.txt", [OF_PAIRS], ["v.txt: no probe of the study reads static", "minimal-pairs reads masked"]),

@@ -144,7 +144,7 @@ def test_white_space_and_control_characters_are_kept_but_for_nul(folder: Path) -
     assert read_rows(write(folder, "a,b\n x\u00a0, \x01\n"))[0].values == {"a": " x\u00a0", "b": " \x01"}
     for content, line in (("a,b\n\n1, \x00\n", 3), ('{"a": "x"}\n{"a": "\\u0000"}\n', 2)):
         error = refused(write(folder, content))
-        assert (error.message, error.line) == ("holds the character NUL", line)
+        assert (error.message, error.line) == ("contains the character NUL", line)
 
 
 # --- line numbers -------------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_a_name_that_occurs_twice(folder: Path) -> None:
 
 def test_half_of_a_surrogate_pair(folder: Path) -> None:
     error = refused(write(folder, '{"a": "x"}\n{"a": "x", "b": ["\\uD83D"]}'))
-    assert (error.message, error.line, error.field) == ("holds half of a surrogate pair", 2, "b")
+    assert (error.message, error.line, error.field) == ("contains half of a surrogate pair", 2, "b")
     assert refused(write(folder, '[{"\\udc00": 1}]')).field == "\\udc00"
     assert read_rows(write(folder, '{"a": "\\ud83d\\ude00"}'))[0].values == {"a": "😀"}
     assert read_rows(write(folder, '{"a": "\\\\ud83d"}'))[0].values == {"a": "\\ud83d"}

@@ -184,6 +184,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
     (tmp_path / "taken").write_text("")
-    with pytest.raises(OutputError, match="a part of the path is a file"):
+    with pytest.raises(OutputError, match="a part of it is a file"):
         save_vectors(some(), tmp_path / "taken" / "v.txt")
     assert files.sha256_file(path) == hashlib.sha256(before).hexdigest()

@@ -259,7 +259,7 @@ def test_looks_like_vectors(tmp_path: Path) -> None:
 
 def test_missing_directory_empty(folder: Path) -> None:
     assert refused(folder / "none.vec") == ": no such file"
-    assert refused(folder) == ": is a directory — name a file"
+    assert refused(folder) == ": is a directory — give the path of a file"
     for content in (b"", b" \n\n", gzip.compress(b"")):
         assert refused(save(folder, content)) == ": the file is empty"
 

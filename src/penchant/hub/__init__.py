@@ -1,1 +1,1 @@
-"""Access to models and data sets on the Hugging Face hub: pinned commits, checked files, and one-line errors."""
+"""Access to models and data sets on the Hugging Face hub: pinned commits, verified files, and one-line errors."""

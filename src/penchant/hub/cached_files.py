@@ -1,6 +1,6 @@
-"""Hub files in the local cache: the commit behind a name, and checks of files against the hub's hashes.
+"""Hub files in the local cache: resolution of names to commits, and verification of files by their hashes.
 
-`huggingface_hub` compares sizes only.
+`huggingface_hub` compares only sizes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COMMIT = re.compile("[0-9a-f]{40}")
 _SHORT_COMMIT = re.compile("[0-9a-f]{7,39}")
 _SHA256_LENGTH = 64
 _MOST_RESTARTS = 3
-"""The most restarts of a download before it is given up."""
+"""The maximum number of restarts before a download is abandoned."""
 
 
 def storage(name: str, repo_type: RepoType) -> Path:
@@ -33,9 +33,9 @@ def storage(name: str, repo_type: RepoType) -> Path:
 
 
 def twice(call: Callable[[], Any]) -> Any:
-    """Return the result of a call, tried again once after a server error; `huggingface_hub` would retry for minutes.
+    """Return the result of a call that is repeated once after a server error.
 
-    Raises the errors of `huggingface_hub`.
+    `huggingface_hub` itself would retry for minutes. Raises the errors of `huggingface_hub`.
     """
     try:
         return call()
@@ -47,7 +47,7 @@ def twice(call: Callable[[], Any]) -> Any:
 
 
 def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model") -> Any:
-    """Return a file's metadata. Raises the errors of `huggingface_hub`."""
+    """Return a file's metadata on the hub; raise the errors of `huggingface_hub`."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(name, file, revision=revision, repo_type=repo_type)
@@ -55,7 +55,7 @@ def ask(name: str, file: str, revision: str | None, repo_type: RepoType = "model
 
 
 def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model") -> str | None:
-    """Return the only commit in the local cache that begins with these digits, else the revision."""
+    """Return the full hash of a short commit if it is unique in the local cache, and `revision` otherwise."""
     if not _SHORT_COMMIT.fullmatch(revision or ""):
         return revision
     commits = [path.name for path in (storage(name, repo_type) / "snapshots").glob(f"{revision}*")]
@@ -63,7 +63,7 @@ def cached_commit(name: str, revision: str | None, repo_type: RepoType = "model"
 
 
 def giving_up() -> Any:
-    """Return a progress bar, never shown, that ends a download which keeps restarting."""
+    """Return the class of a hidden progress bar that aborts a download which restarts repeatedly."""
     from huggingface_hub.utils.tqdm import tqdm
 
     class GivingUp(tqdm):  # type: ignore[type-arg,unused-ignore]
@@ -72,14 +72,14 @@ def giving_up() -> Any:
         def update(self, n: float | None = 1) -> Any:
             self.restarts += (n or 0) < 0
             if self.restarts > _MOST_RESTARTS:
-                raise ConnectionError("the server keeps cutting the download and restarting it")
+                raise ConnectionError("the server repeatedly interrupted the download")
             return super().update(n)
 
     return GivingUp
 
 
 def cached_digest(path: Path) -> str:
-    """Return the hash by which the local cache names a file; "" if the file is not a link to a blob of the cache."""
+    """Return the hash in the name of a cached file's blob; "" if the file is not a link to a blob in the cache."""
     blobs = [folder.parent / "blobs" for folder in path.parents if folder.name == "snapshots"]
     target = path.resolve()
     return target.name if path.is_symlink() and blobs and target.parent == blobs[0].resolve() else ""
@@ -94,7 +94,10 @@ def verify(
     fresh: bool = False,
     what: type[PenchantError] = ModelError,
 ) -> None:
-    """Raise `what` if a file does not have the SHA-256 or the git hash `digest`; remove it if it is `fresh`."""
+    """Raise `what` if a file's SHA-256 or git hash is not `digest`; delete the file if it is `fresh`.
+
+    `given` is the name shown in the error. A `digest` that is neither kind of hash is not checked.
+    """
     if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
         return
     if len(digest) == _SHA256_LENGTH:
@@ -110,7 +113,7 @@ def verify(
         blob.unlink()
         path.unlink(missing_ok=True)
         raise what(
-            f"{path.name} arrived damaged: its hash differs from the hub's",
+            f"{path.name} was damaged during the download: its hash differs from the hub's",
             where=given,
             hint="run again to download it again",
         )

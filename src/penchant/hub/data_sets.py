@@ -1,4 +1,4 @@
-"""Hub data sets: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache."""
+"""Hub data sets: resolution of `hf://datasets/OWNER/NAME@REVISION/PATH` to cached files of a commit."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from penchant.hub.errors import DATA_SET, explained, is_unreachable
 from penchant.text_io import read_text
 
 FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
-"""The form of names of hub data; @REVISION may be omitted."""
+"""The form of hub addresses; @REVISION may be omitted."""
 _NAME = re.compile(r"hf:/{1,2}(datasets/)?(.*)", re.DOTALL)
-"""One slash of two is lost when a name becomes a Path."""
+"""Pattern of hub addresses; conversion to a Path removes one of the two slashes."""
 _WILD = re.compile(r"[*?\[]")
 _LISTS = "penchant"
-"""The folder, in a repository's local cache, of the lists of files by commit."""
+"""The folder in a repository's local cache that contains a list of files for each commit."""
 _commits: dict[str, str] = {}
 """The commit of each OWNER/NAME@REVISION that was requested."""
 
 
 def is_hub(name: str | Path) -> bool:
-    """True if a name has the form of hub data."""
+    """Return whether a name is a hub address."""
     return _NAME.fullmatch(str(name)) is not None
 
 
 @contextmanager
 def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Use the `known` commits for revisions within the block, by OWNER/NAME@REVISION.
+    """Use the `known` commits of revisions within the block, by OWNER/NAME@REVISION.
 
-    Yields a mapping of these, to which the commits of other requested revisions are added.
+    Yields a mapping of the known commits, to which the commits of other requested revisions are added.
     """
     global _commits
     before, _commits = _commits, dict(known)
@@ -50,7 +50,7 @@ def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def address(path: str | Path) -> str:
-    """Return the hub address, with the commit, of a file or directory in the local cache; "" for any other path."""
+    """Return the hub address, with the commit, of a file or directory in the local cache; "" for other paths."""
     match = HUB_DATA.fullmatch(str(path))
     if match is None:
         return ""
@@ -59,14 +59,14 @@ def address(path: str | Path) -> str:
 
 
 def repositories(paths: Iterable[str | Path]) -> list[str]:
-    """Return the data sets that the paths belong to, as OWNER/NAME@COMMIT, each once."""
+    """Return the distinct data sets to which the paths belong, as OWNER/NAME@COMMIT."""
     found = (HubData.of(named) for named in map(address, paths) if named)
     return list(dict.fromkeys(f"{data.name}@{data.revision}" for data in found))
 
 
 @dataclass(frozen=True, slots=True)
 class HubData:
-    """The parts of a name: the repository, a revision or "", and the path in it, which may be a pattern."""
+    """The parts of a hub address: the repository's name, a revision or "", and a path or pattern within it."""
 
     given: str
     name: str
@@ -75,7 +75,7 @@ class HubData:
 
     @classmethod
     def of(cls, given: str | Path) -> HubData:
-        """Parse a name. Raises DataError for another form, or an impossible repository."""
+        """Parse a hub address; raise DataError if its form or the name of the repository is invalid."""
         from huggingface_hub.errors import HFValidationError
         from huggingface_hub.utils._validators import validate_repo_id
 
@@ -85,7 +85,7 @@ class HubData:
         name, at, revision = name.partition("@")
         parts = path.rstrip("/").split("/") if path else []
         if not owner or not name or (at and not revision) or any(part in ("", ".", "..") for part in parts):
-            raise DataError("is not a name of data on the hub", where=_shown(given), hint=f"write {FORM}")
+            raise DataError("is not an address of data on the hub", where=_shown(given), hint=f"write {FORM}")
         try:
             validate_repo_id(f"{owner}/{name}")
         except HFValidationError as error:
@@ -93,9 +93,9 @@ class HubData:
         return cls(_shown(given), f"{owner}/{name}", unquote(revision), "/".join(parts))
 
     def commit(self) -> str:
-        """Return the commit of the revision. Raises DataError.
+        """Return the commit of the revision; raise DataError if it cannot be determined.
 
-        A pinned commit comes first, then the hub's answer; the local cache is used if the hub cannot be reached.
+        A pinned commit takes precedence over the hub's answer; the local cache is used if the hub cannot be reached.
         """
         if COMMIT.fullmatch(self.revision):
             return self.revision
@@ -125,21 +125,21 @@ class HubData:
 
 
 def _shown(given: str | Path) -> str:
-    """Return a name as typed, with both slashes, even if it became a Path."""
+    """Return a hub address with both slashes, even if it was converted to a Path."""
     return re.sub(r"\Ahf:/+", "hf://", str(given))
 
 
 def pinned_url(name: str) -> str:
-    """Return the name with its revision replaced by the commit. Raises DataError."""
+    """Return the hub address with the revision replaced by its commit; raise DataError if it cannot be determined."""
     data = HubData.of(name)
     return f"hf://datasets/{data.name}@{data.commit()}/{data.path}".rstrip("/")
 
 
 def fetched(name: str | Path) -> list[Path]:
-    """Download what is missing, and return the paths in the local cache. Raises DataError.
+    """Return the cached paths of a hub address, after downloading missing files; raise DataError if that fails.
 
-    For a pattern these are the matching files, sorted; for a directory, the directory with all files directly inside
-    it.
+    For a pattern, the paths are the matching files, sorted; for a directory, the path is the directory, with all files
+    directly inside it.
     """
     data = HubData.of(name)
     return _Fetching(data, data.commit()).places()
@@ -147,18 +147,18 @@ def fetched(name: str | Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Fetching:
-    """The download of a name at one commit."""
+    """Download of the files of a hub address at a commit."""
 
     data: HubData
     commit: str
 
     @property
     def folder(self) -> Path:
-        """The folder of the commit in the local cache."""
+        """Folder of the commit in the local cache."""
         return storage(self.data.name, "dataset") / "snapshots" / self.commit
 
     def places(self) -> list[Path]:
-        """Return the paths in the local cache, downloading what is missing. Raises DataError."""
+        """Return the paths in the local cache, after downloading missing files; raise DataError if that fails."""
         path = self.data.path
         if _WILD.search(path):
             files = [file for file in self._listed() if _matches(file.split("/"), path.split("/"))]
@@ -183,9 +183,9 @@ class _Fetching:
         return any(file.startswith(f"{path}/") for file in self._remembered())
 
     def _file(self, file: str) -> Path:
-        """Return a file of the commit, downloaded if missing, and checked against its hash.
+        """Return the cached path of a file of the commit, downloaded if missing, and verify its hash.
 
-        Raises DataError, and _AbsentError if the commit has no such file.
+        Raises DataError if that fails, and _AbsentError if the commit does not contain the file.
         """
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
@@ -208,14 +208,14 @@ class _Fetching:
         return storage(self.data.name, "dataset") / _LISTS / f"{self.commit}.json"
 
     def _remembered(self) -> list[str]:
-        """Return the remembered list of files of the commit; empty if there is none."""
+        """Return the cached list of the commit's files; empty if there is none."""
         try:
             return list(json.loads(read_text(self._memory)))
         except (DataError, ValueError, TypeError):
             return []
 
     def _listed(self) -> list[str]:
-        """Return the files of the commit, sorted, without hidden ones. Raises DataError."""
+        """Return the commit's files, sorted and without hidden files; raise DataError if they cannot be listed."""
         from huggingface_hub import HfApi, constants
 
         known, wait = self._remembered(), constants.HF_HUB_ETAG_TIMEOUT
@@ -231,7 +231,7 @@ class _Fetching:
         return listed
 
     def _absent(self) -> NoReturn:
-        """Raise the error for a path that is not in the commit, suggesting similar ones."""
+        """Raise DataError for a path that the commit does not contain, with a hint that suggests similar paths."""
         path, there = self.data.path, self._listed()
         short = {file.rpartition("/")[2]: file for file in reversed(there)}
         near = difflib.get_close_matches(path, there, 3, 0.6)
@@ -245,16 +245,16 @@ class _Fetching:
     def _explained(self, error: Exception, file: str) -> PenchantError:
         explanation = explained(error, self.data.given, self.data.name, self.commit, file=file, wanted=DATA_SET)
         if is_unreachable(error):
-            explanation.message += "; the local cache does not have it"
+            explanation.message += "; it is not in the local cache"
         return explanation
 
 
 class _AbsentError(Exception):
-    """An error for a file that is not in the commit; the path may be a directory."""
+    """Raised if a file is not in the commit; the path may be a directory."""
 
 
 def _matches(names: list[str], patterns: list[str]) -> bool:
-    """True if the parts of a path match those of a pattern, where ** stands for any number of folders."""
+    """Return whether the parts of a path match the parts of a pattern, where ** matches any number of folders."""
     if not patterns:
         return not names
     if patterns[0] == "**":

@@ -1,4 +1,4 @@
-"""One-line errors for failures of the Hugging Face hub: the reason and the way to fix it."""
+"""One-line errors for failures of the Hugging Face hub, with the reason and the way to fix it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _WRONG_NAME = "check the name, or give the path of a local copy"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A kind of thing on the hub, with the words and the error class for its failures.
+    """A kind of repository on the hub, with the words and the error class for its failures.
 
-    `under` is the path of its pages, `absent` begins the message if it does not exist, `main_file` is the file that
-    each one has, and `hint` helps if a file is missing.
+    `under` is the path of its pages on the hub, `absent` the beginning of the message if it does not exist, `main_file`
+    the file that each such repository contains, and `hint` the hint if a file is missing.
     """
 
     noun: str
@@ -29,7 +29,7 @@ class Wanted:
 
 
 MODEL = Wanted(
-    "model", "", "no such directory, and ", "config.json", "name a model saved by save_pretrained", ModelError
+    "model", "", "no such directory, and ", "config.json", "give a model saved by save_pretrained", ModelError
 )
 """The words for models."""
 DATA_SET = Wanted("data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError)
@@ -37,7 +37,7 @@ DATA_SET = Wanted("data set", "datasets/", "", "such file", "see the files of th
 
 
 def is_unreachable(error: Exception) -> bool:
-    """True if the hub gave no usable answer, so that a local copy may be used instead."""
+    """Return whether the hub gave no usable answer, so that a local copy may be used instead."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     status = _status(error)
@@ -45,7 +45,7 @@ def is_unreachable(error: Exception) -> bool:
 
 
 def is_transient(error: Exception) -> bool:
-    """True for a server error, which may be gone a moment later."""
+    """Return whether an error is a server error, which may be temporary."""
     return (_status(error) or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -61,7 +61,8 @@ def explained(
 ) -> PenchantError:
     """Return a one-line error for an error of `huggingface_hub`.
 
-    `file` was being downloaded; `cached` says that a part of the repository is in the local cache.
+    `file` is the file that was being downloaded, if any. `cached` is true if a part of the repository is in the local
+    cache.
     """
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -69,12 +70,12 @@ def explained(
         error = error.__cause__
     reason, hint = _refused(error, name, revision, file, wanted) or _failed(error, file, wanted)
     if cached:
-        reason += f", and the local hub cache holds only a part of the {wanted.noun}"
+        reason += f", and the local hub cache contains only a part of the {wanted.noun}"
     return wanted.error(reason, where=given, hint=hint)
 
 
 def _refused(error: Exception, name: str, revision: str | None, file: str, wanted: Wanted) -> tuple[str, str] | None:
-    """Return reason and hint if the hub has no such thing or refuses access, else None."""
+    """Return the reason and the hint if the hub lacks the repository or file, or refuses access; None otherwise."""
     from huggingface_hub import constants
     from huggingface_hub import errors as hub
 
@@ -82,11 +83,11 @@ def _refused(error: Exception, name: str, revision: str | None, file: str, wante
         return f"no such file or directory, and not a valid name of a {wanted.noun} on the hub", _WRONG_NAME
     if isinstance(error, hub.GatedRepoError):
         terms = f"accept its terms at {constants.ENDPOINT}/{wanted.under}{name}"
-        return f"this {wanted.noun} is only for users who accepted its terms", f"{terms}, then {_LOG_IN}"
+        return f"this {wanted.noun} is available only to users who have accepted its terms", f"{terms}, then {_LOG_IN}"
     if isinstance(error, hub.DisabledRepoError):
         return f"the hub has disabled this {wanted.noun}", f"use another {wanted.noun}"
     if _header(error, "X-Error-Message").startswith("Invalid credentials"):
-        return "the hub does not accept your token", "log in again with `hf auth login`, or correct HF_TOKEN"
+        return "the hub rejects your token", "log in again with `hf auth login`, or correct HF_TOKEN"
     if isinstance(error, hub.RepositoryNotFoundError) or _status(error) == HTTPStatus.UNAUTHORIZED:
         private = f"for a private {wanted.noun} {_LOG_IN}"
         return f"{wanted.absent}the hub has no public {wanted.noun} of that name", f"check the name; {private}"
@@ -103,37 +104,37 @@ def _refused(error: Exception, name: str, revision: str | None, file: str, wante
 
 
 def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
-    """Return reason and hint if the hub could not be reached or the transfer failed."""
+    """Return the reason and the hint if the hub could not be reached or the transfer failed."""
     from huggingface_hub import constants
     from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled
 
     status, what = _status(error), file or f"the {wanted.noun}"
     if isinstance(error, OfflineModeIsEnabled):
         return (
-            f"{wanted.absent}it cannot be fetched: the hub is switched off (HF_HUB_OFFLINE)",
+            f"{wanted.absent}it cannot be downloaded: access to the hub is disabled (HF_HUB_OFFLINE)",
             "give the path of a local copy, or unset HF_HUB_OFFLINE",
         )
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = _header(error, "Retry-After")
         period = f" for {wait} s" if wait.isdigit() else ""
-        return f"the hub accepts no more requests{period} (429)", f"wait and run again; for a higher limit {_LOG_IN}"
+        return f"the hub rejects further requests{period} (429)", f"wait and run again; for a higher limit {_LOG_IN}"
     if _failing(status):
-        return f"{what} cannot be fetched: the hub fails ({status})", "run again later"
+        return f"{what} cannot be downloaded: the hub reports an error ({status})", "run again later"
     if _is_a(error, "TimeoutException"):
         setting = "HF_HUB_DOWNLOAD_TIMEOUT" if file and _method(error) == "GET" else "HF_HUB_ETAG_TIMEOUT"
-        waited = f"{constants.ENDPOINT} sent nothing for {getattr(constants, setting)} s"
-        return f"{what} cannot be fetched: {waited}", f"run again, or allow more seconds with {setting}"
+        waited = f"{constants.ENDPOINT} sent no data for {getattr(constants, setting)} s"
+        return f"{what} cannot be downloaded: {waited}", f"run again, or allow more seconds with {setting}"
     if isinstance(error, FileMetadataError):
-        return f"{constants.ENDPOINT} does not answer like a hub", "check HF_ENDPOINT, the proxy and the firewall"
+        return f"{constants.ENDPOINT} does not respond as a hub does", "check HF_ENDPOINT, the proxy and the firewall"
     broken = status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or "Consistency check failed" in str(error)
     if broken or isinstance(error, ConnectionError) or _is_a(error, "RemoteProtocolError", "ReadError"):
-        return f"the download of {what} broke off", "run again"
+        return f"the download of {what} was interrupted", "run again"
     if _is_a(error, "TransportError"):
         return (
             f"{wanted.absent}the hub at {constants.ENDPOINT} cannot be reached ({_first_line(error)})",
             "check the network, or give the path of a local copy",
         )
-    return f"{what} cannot be fetched from the hub: {_first_line(error)}", _WRONG_NAME
+    return f"{what} cannot be downloaded from the hub: {_first_line(error)}", _WRONG_NAME
 
 
 def _status(error: Exception) -> int | None:
@@ -158,7 +159,10 @@ def _header(error: Exception, name: str) -> str:
 
 
 def _is_a(error: Exception, *names: str) -> bool:
-    """True if an error is of one of these httpx classes, which `huggingface_hub` uses under several names."""
+    """Return whether an error is an instance of one of the named httpx classes.
+
+    They are compared by name, since `huggingface_hub` uses them under several names.
+    """
     return any(parent.__name__ in names for parent in type(error).__mro__)
 
 

@@ -1,1 +1,1 @@
-"""Reports. Import a module as in `from penchant.report import page`: the attribute `penchant.report` is a function."""
+"""Rendering of reports; import its modules by name, since the attribute `penchant.report` is a function."""

@@ -1,4 +1,4 @@
-"""Token strings made readable."""
+"""Conversion of token strings to readable text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import polars as pl
 
 SPACE = "▁"
-"""The sign for a space before a token, as SentencePiece writes it."""
+"""The character that SentencePiece writes for a space before a token."""
 
 
 def _alphabet() -> dict[str, int]:
-    """Return the byte that each character of byte-level BPE (Radford et al. 2019) stands for.
+    """Return the byte represented by each character of byte-level BPE (Radford et al. 2019).
 
-    Printable Latin-1 stands for itself, the characters from U+0100 on for the other bytes in order.
+    Printable Latin-1 characters represent themselves; the characters from U+0100 represent the other bytes, in order.
     """
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     printable = {chr(byte): byte for byte in itself}
@@ -24,13 +24,13 @@ def _alphabet() -> dict[str, int]:
 
 _BYTES = _alphabet()
 _SAMPLE = 100
-"""The number of texts examined to recognise a byte-level tokenizer."""
+"""The number of texts examined to detect a byte-level tokenizer."""
 
 
 def readable(pieces: pl.Series, texts: pl.Series) -> pl.Series:
-    """Return byte-level tokens as the characters that they stand for, and all other tokens unchanged.
+    """Return byte-level tokens decoded to text, and tokens of other tokenizers unchanged.
 
-    The bytes of a cut character show as `‹E0 A6›`. `texts` are those that were tokenized.
+    Bytes of an incomplete character are written as `‹E0 A6›`. `texts` are the tokenized texts.
     """
     entries = pieces.explode().drop_nulls().unique()
     sample = zip(pieces.head(_SAMPLE).to_list(), texts.head(_SAMPLE).to_list(), strict=True)

@@ -1,4 +1,4 @@
-"""A study's tables and figures as files for a paper or for other programs. Rendering only: no number is computed."""
+"""Export of a study's tables and figures to files; no number is computed here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penchant.text_io import read_text
 from penchant.wording.columns import meaning
 
 File = tuple[str, str | bytes]
-"""The name of a file and its content."""
+"""A file name and the content of the file."""
 
 
 def export(
@@ -39,16 +39,17 @@ def export(
 ) -> list[Path]:
     """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
 
-    `scores` and `columns` choose what the tables show (see `penchant.report.export_filter`). Returns the paths.
+    `scores` and `columns` select the rows and columns of the tables (see `penchant.report.export_filter`). Returns the
+    paths of the files.
 
-    Files of an earlier export are replaced, each atomically; a hidden file of the folder has their hashes. Raises
-    MethodError for another form and for a name that no table has, OutputError for a file that cannot be written, or
-    that would be replaced although no export wrote it or it was changed since.
+    Files of an earlier export are replaced, each atomically; a hidden file in the folder records their hashes. Raises
+    MethodError for an unknown form or for a name that no table contains, and OutputError if a file cannot be written,
+    or if it would replace a file that was not written by an export or has changed since.
     """
     if to not in FORMS:
-        raise MethodError(f"unknown form '{to}'", hint=one_of(to, FORMS))
+        raise MethodError(f"unknown format '{to}'", hint=one_of(to, FORMS))
     if to == "figures" and not (scores is None and columns is None):
-        raise MethodError("scores and columns are chosen for tables, not for figures", hint="use latex or csv")
+        raise MethodError("scores and columns can be selected only for tables", hint="export to latex or csv")
     choice = Choice.of(document, scores, columns)
     place = Path(folder)
     hashes, made = _earlier(place), exported(place)
@@ -66,9 +67,9 @@ def export(
 
 
 def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
-    """Return a sentence for each section whose tables lack some of the chosen columns.
+    """Return a sentence for each section whose tables lack some of the selected columns.
 
-    Raises MethodError for a column that no table has.
+    Raises MethodError for a column that no table contains.
     """
     return Choice.of(document, None, columns).absent(document)
 
@@ -90,14 +91,14 @@ _HASHES = ".penchant-export.json"
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The results that an exported file was made from (`Document.made_of`), and the options of the export."""
+    """Origin of an exported file: the hash of its results (`Document.made_of`) and the options of the export."""
 
     of: str
     by: tuple[str, ...]
 
 
 def exported(folder: Path) -> dict[str, Made]:
-    """Return the existing files that exports wrote into a folder; none if there is no record of them."""
+    """Return the origin of each exported file that still exists in a folder; empty if there is no export record."""
     try:
         records = json.loads(read_text(folder / _HASHES))["made"]
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
@@ -128,7 +129,7 @@ _PARTS = {"low": "the lower end of its interval", "high": "the upper end of its 
 
 
 def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -> pl.DataFrame:
-    """Return the index of tables: a row for each file, and for each column with its meaning."""
+    """Return the index of exported tables: one row per file, and one row per column with its meaning."""
     rows = []
     for file, title, frame, own in tables:
         rows.append((file, "", " ".join(title.split()), len(frame)))
@@ -141,7 +142,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -
 
 
 def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataFrame]]:
-    """Yield the tables of a section, and the tables that they were made from: name, title, and table."""
+    """Yield the name, title and data of each table of a section, followed by the data from which they were made."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
@@ -155,9 +156,9 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataF
 
 
 def _text(frame: pl.DataFrame) -> str:
-    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted.
+    """Return a frame as CSV: lists as JSON, NaN as an empty field, and all strings quoted.
 
-    A text with a carriage return must be quoted; for texts that look like formulas, see
+    A string with a carriage return must be quoted; for strings that look like formulas, see
     `penchant.tables.formula_escape`.
     """
     columns = []
@@ -179,10 +180,10 @@ def _json(values: list[Any] | None) -> str | None:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """Return a table with unrounded numbers.
+    """Return a table as a data frame with unrounded numbers.
 
-    A number has a column each for its value, the bounds of its interval and its count; notes have one, if there are
-    any.
+    A column of numbers becomes separate columns for the value, the limits of its interval and its count. The notes, if
+    there are any, are in one column.
     """
     columns: dict[str, pl.Series] = {}
     for i, name in enumerate(names(table.columns)):
@@ -217,7 +218,7 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
 
 
 def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
-    """Stack the tables of several models, with a first column `model`; a label `model` becomes `model (label)`."""
+    """Stack the frames of several models, with a first column `model`; a label `model` becomes `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
             pl.lit(result.signature["model"]).alias("model"), pl.all()
@@ -300,7 +301,7 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """Return the scripts of the letters that pdflatex's fonts lack, then the signs that have no command in `latex`."""
+    """Return the scripts of letters missing from pdflatex's fonts, followed by the signs without a LaTeX command."""
     lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
     lacking = {char for line in lines for char in line if char > "ſ"}
     names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}
@@ -322,7 +323,7 @@ def _figures(document: Document, _: Choice) -> Iterator[File]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Return a free file name for `name`, which may hold the name of a data set or a probe directory, and take it."""
+    """Return a file name based on `name` that is not in `taken`, and add it to `taken`."""
     taken.add(free := distinct(name, taken))
     return free
 

@@ -1,4 +1,4 @@
-"""The choice of the scores and columns, by name, that the tables of an export show."""
+"""Selection of scores and columns, by name, for the tables of an export."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from penchant.report.sections import Document, Placed
 from penchant.report.tables import Table, constant
 
 _NAMING = {"score", "measure", "of"}
-"""The columns that name a score or a measure."""
+"""The columns that contain the name of a score or a measure."""
 _AMONG = "where"
-"""The column that may name a score among other things, separated by commas."""
+"""The column that may contain the name of a score in a comma-separated list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The scores whose rows are shown, and the columns shown, in order; all of them if none is named."""
+    """Selection of the scores whose rows are exported and of the columns, in order; an empty selection means all."""
 
     scores: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None) -> Choice:
-        """Choose by names, in a list or separated by commas. Raises MethodError for a name that no table has."""
+        """Return the selection of names, given in a list or separated by commas.
+
+        Raises MethodError for a name that no table contains.
+        """
         if scores is None and columns is None:
             return cls()
         tables = [table for placed in document.sections for table in placed.tables()]
@@ -37,17 +40,17 @@ class Choice:
         )
 
     def tables(self, placed: Placed) -> list[Table]:
-        """Return the tables of a section with the chosen rows and columns.
+        """Return a section's tables with the selected rows and columns.
 
-        A table with none of the scores keeps all its rows; one with no chosen column of numbers is left out. Columns
-        that distinguish the rows, such as the paradigm, come first, even if they were not chosen; a value shared by all
-        rows is in the title.
+        A table without any of the scores keeps all its rows; a table without any selected column of numbers is left
+        out. Columns that distinguish the rows, such as the paradigm, come first, even if they are not selected; a value
+        shared by all rows is added to the title.
         """
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
     def absent(self, document: Document) -> list[str]:
-        """Return a sentence for each section that lacks some of the chosen columns."""
+        """Return a sentence for each section that lacks some of the selected columns."""
         sentences = []
         for placed in document.sections:
             heads = {name for table in placed.tables() for both in _heads(table) for name in both}
@@ -77,18 +80,18 @@ class Choice:
 
 
 def names(columns: Sequence[str]) -> list[str]:
-    """Return the names of columns; one that occurs again, such as p, is prefixed with the column before it."""
+    """Return unique column names: a name that is repeated, such as p, is prefixed with that of the preceding column."""
     stripped = [column.strip() for column in columns]
     return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
 def _heads(table: Table) -> list[tuple[str, str]]:
-    """Return the names by which each column may be chosen."""
+    """Return the two names by which each column can be selected: the unique name and the table's own."""
     return list(zip(names(table.columns), map(str.strip, table.columns), strict=True))
 
 
 def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return the columns of words that were not chosen, but without which rows would look alike."""
+    """Return the text columns that are not selected, but without which distinct rows would look identical."""
     telling: list[int] = []
 
     def distinct(columns: Sequence[int]) -> int:
@@ -112,19 +115,19 @@ def _named(cell: str, among: bool) -> list[str]:
 
 
 def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """Return the chosen names, which may themselves have commas. Raises MethodError for an unknown name."""
+    """Return the selected names, which may contain commas; raise MethodError for an unknown name."""
     texts = [given] if isinstance(given, str) else given
     found = [name for text in texts for name in _split(str(text), set(known))]
     for name in found:
         if name not in known:
-            raise MethodError(f"no table has a {what} '{name}'", hint=one_of(name, listed))
+            raise MethodError(f"no table contains the {what} '{name}'", hint=one_of(name, listed))
     if not found:
-        raise MethodError(f"no {what} is named", hint=one_of("", listed))
+        raise MethodError(f"no {what} is given", hint=one_of("", listed))
     return tuple(dict.fromkeys(found))
 
 
 def _split(text: str, known: set[str]) -> list[str]:
-    """Return the names in a text, each the longest possible."""
+    """Return the names in a comma-separated text; names that contain commas are matched first."""
     parts, found = text.split(","), []
     while parts:
         ends = (end for end in range(len(parts), 1, -1) if ",".join(parts[:end]).strip() in known)

@@ -1,4 +1,4 @@
-"""Figures: a chart, its description in words, and its drawing as SVG or PNG."""
+"""Figures: charts with descriptions in words, and their rendering as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from typing import Any
 from penchant.errors import OutputError, undirected
 
 INK = "#111111"
-"""The neutral colour; the page replaces it with the colour of its text."""
+"""The neutral colour, which the page replaces with its text colour."""
 FAINT = "#777777"
 """The colour of reference lines, visible on the light and on the dark page."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-"""Okabe and Ito's palette, distinguishable for colour-blind readers; shapes or positions repeat what colours say."""
+"""Okabe and Ito's palette, safe for colour-blind readers; shapes or positions encode the same as colours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A chart with its description.
 
-    `name` is short and fit for a file name; `text` describes the chart for those who cannot see it. `numbers` names the
-    table that holds the numbers drawn. `picks` names columns of items, separated by spaces: a click on a mark selects
-    the items that agree with the mark's fields of those names.
+    `name` is short and suitable for a file name. `text` describes the chart for readers who cannot see it. `numbers` is
+    the name of the table with the plotted numbers. `picks` contains names of item columns, separated by spaces: a click
+    on a mark selects the items whose values in these columns equal the mark's fields.
     """
 
     name: str
@@ -38,17 +38,17 @@ class Figure:
     picks: str = ""
 
     def spec(self) -> dict[str, Any]:
-        """Return the chart as Vega-Lite JSON, with its text as the description."""
+        """Return the chart as Vega-Lite JSON, with `text` as its description."""
         with unchecked():
             drawn: dict[str, Any] = _drawable(self.chart.to_dict(validate=False))
         return {**drawn, "description": _drawable(self.text)}
 
     def svg(self) -> str:
-        """Return the chart as SVG, without script or font file."""
+        """Return the chart as SVG, without scripts or font files."""
         return _renumbered(str(converter().vegalite_to_svg(self._still())))
 
     def png(self) -> bytes:
-        """Return the chart as PNG, with two pixels per point."""
+        """Return the chart as PNG, at two pixels per point."""
         return bytes(converter().vegalite_to_png(self._still(), scale=2))
 
     def _still(self) -> str:
@@ -57,11 +57,11 @@ class Figure:
 
 
 _RESERVED = 66 << 30
-"""Bytes of address space that V8 reserves, ending the process if it cannot: 64 GiB and some."""
+"""The address space in bytes, a little over 64 GiB, that V8 needs; without it, V8 ends the process."""
 
 
 def converter() -> Any:
-    """Return vl-convert, which draws with V8. Raises OutputError if a limit such as `ulimit -v` is too low for it."""
+    """Return the vl-convert module; raise OutputError if an address-space limit is too low for its V8 engine."""
     import vl_convert
 
     try:
@@ -73,21 +73,21 @@ def converter() -> Any:
         return vl_convert
     if limit != resource.RLIM_INFINITY and limit - used < _RESERVED:
         raise OutputError(
-            f"figures need {_RESERVED >> 30} GiB of address space, and this process is limited to {limit >> 30}",
-            hint="tables are kept; for figures, run ulimit -v unlimited, or penchant report DIR on another machine",
+            f"figures need {_RESERVED >> 30} GiB of address space, but the limit of this process is {limit >> 30} GiB",
+            hint="run ulimit -v unlimited, or run penchant report DIR on another machine; tables are not affected",
         )
     return vl_convert
 
 
 def _renumbered(svg: str) -> str:
-    """Number gradients from 0, because the converter goes on counting from one drawing to the next."""
+    """Number the gradients of an SVG from 0, since the converter's numbers continue from one drawing to the next."""
     numbers = {old: f"gradient_{n}" for n, old in enumerate(dict.fromkeys(re.findall(r"\bgradient_\d+\b", svg)))}
     return re.sub(r"\bgradient_\d+\b", lambda match: numbers[match[0]], svg)
 
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Skip the check of charts against Vega-Lite's schema, which takes as long as the rest of a page."""
+    """Disable altair's validation against the Vega-Lite schema, which takes as long as the rest of a page."""
     from altair.utils import schemapi
 
     with schemapi.debug_mode(False):
@@ -95,28 +95,28 @@ def unchecked() -> Iterator[None]:
 
 
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-"""Fonts as wide as the one that the renderer measures labels with, so that other programs cut off none."""
+"""Fonts with the metrics of the renderer's font, so that other programs do not truncate labels."""
 _PADDING = 20
-"""Points around a drawing, so that labels fit in another font."""
+"""The margin of a drawing in points, which leaves room for labels in another font."""
 _BREAKS = str.maketrans({"\u2028": "␤", "\u2029": "¶"})
-"""Line and paragraph separators, which would end a string in Vega-Lite's expressions for sorted labels."""
+"""Replacements for separators that would end a string in Vega-Lite's expressions for sorted labels."""
 _INHERITED = re.compile(
     r"constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
     r"|__(define|lookup)(G|S)etter__|if"
 )
-"""The names that every object of JavaScript has, and `if`.
+"""Names inherited by all JavaScript objects, and `if`.
 
-Vega looks up titles and sorted labels in plain objects, and mistakes these names for its own; a word joiner in front,
-which has no width, prevents that.
+Vega looks up titles and sorted labels in plain objects, where these names have a meaning; a leading word joiner, which
+has no width, prevents the conflict.
 """
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that an SVG cannot hold and that crash the renderer, such as a control character that a model predicts."""
+"""Characters that SVG does not allow and that crash the renderer, such as control characters predicted by a model."""
 
 
 def _drawable(part: Any) -> Any:
-    """Return a part of a chart with texts and field names that Vega can draw, and None for NaN and infinities.
+    """Return a part of a chart specification with strings that Vega can draw, and None for NaN and infinities.
 
-    U+FFFD replaces characters that cannot be drawn, and marks replace line separators.
+    Characters that cannot be drawn are replaced by U+FFFD, and line separators by visible marks.
     """
     if isinstance(part, Mapping):
         return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}
@@ -128,7 +128,7 @@ def _drawable(part: Any) -> Any:
 
 
 def _title(title: Any) -> Any:
-    """Return a title as one line without backslashes, which Vega-Lite does not escape in expressions."""
+    """Return a title on one line and without backslashes, which Vega-Lite does not escape in expressions."""
     return " ".join(title.replace("\\", "∖").splitlines()) if isinstance(title, str) else title
 
 

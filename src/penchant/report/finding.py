@@ -1,8 +1,8 @@
-"""The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
+"""Findings in words: one or two cautious sentences per section, composed from its estimates.
 
-A difference is stated only if its interval excludes the null and its p-value, adjusted over its family of tests, is at
-most `ALPHA`; `told` alone decides that. Every number comes with its interval and n, and with its p-value if interval
-and test disagree.
+A difference is stated only if its interval excludes the null value and its p-value, adjusted over its family of tests,
+is at most `ALPHA`; the function `told` decides this. Every number is given with its interval and n, and with its
+p-value if interval and test disagree.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from penchant.wording.phrases import notes_of
 from penchant.wording.templates import listed as listed
 
 ALPHA = DECIDES
-"""The largest p-value, adjusted over its family, at which a difference is stated."""
+"""The largest adjusted p-value for which a difference is stated."""
 MOST = 3
-"""The most differences, models or data sets that a finding names; the others are only counted."""
+"""The maximum number of differences, models or data sets named in a finding; the others are only counted."""
 NAMED = 5
-"""The most unclear places that a finding names; more are only counted."""
+"""The maximum number of unclear places named in a finding; if there are more, they are only counted."""
 TOO_FEW = "too few to say"
-"""The text in place of a number whose interval covers the whole scale."""
+"""The text instead of a number whose interval covers the whole scale."""
 _WHOLE = 0.005
-"""The share of the scale that such an interval may leave out at either end."""
+"""The fraction of the scale at either end that an interval may exclude and still cover the whole scale."""
 Estimated: TypeAlias = Mapping[str, Any]
-"""A row of a summary, or of a comparison of two models."""
+"""A row of a summary, or of a comparison between two models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The format of the numbers of a finding.
+    """Format of the numbers in a finding.
 
-    Numbers are multiplied by `scale`, formatted as `form` and followed by `unit`; `noun` names the things that n
-    counts, `null` is the number that means "no difference", `ends` are the smallest and the largest possible number,
-    and `beside` returns a text to follow n.
+    Numbers are multiplied by `scale`, formatted as `form` and followed by `unit`. `noun` is the plural noun for the
+    things counted by n, `null` the number that means "no difference", and `ends` are the smallest and the largest
+    possible number. `beside` returns a text that follows n.
     """
 
     form: str
@@ -65,7 +65,7 @@ class Shown:
         return f"n = {counted(int(row['n']), self.noun)}"
 
     def too_few(self, row: Estimated) -> bool:
-        """Return whether there are too few items, or the interval covers all possible numbers."""
+        """Return whether the estimate has too few items, or an interval that covers all possible numbers."""
         low, high = self.ends
         slack = (high - low) * _WHOLE
         whole = math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
@@ -76,34 +76,34 @@ class Shown:
 
 
 def measured(rows: Iterable[Estimated]) -> list[Estimated]:
-    """Return the rows that have a number."""
+    """Return the rows whose value is a number."""
     return [row for row in rows if row["value"] is not None and not math.isnan(row["value"])]
 
 
 def outside(row: Estimated, null: float = 0) -> bool:
-    """Return whether the interval of an estimate leaves out `null`, and has enough items to say so."""
+    """Return whether an estimate has enough items and an interval that excludes `null`."""
     low, high = row["low"], row["high"]
     return not (is_few(row) or math.isnan(low) or math.isnan(high) or low <= null <= high)
 
 
 def deciding(row: Estimated) -> float:
-    """Return the p-value that decides: the one adjusted over its family, or its own if it stands alone."""
+    """Return the p-value adjusted over the estimate's family, or the unadjusted p-value without a family."""
     return float(row["p"] if math.isnan(row["p_holm"]) else row["p_holm"])
 
 
 def told(row: Estimated, null: float = 0) -> bool:
-    """Return whether an estimate differs from `null`, by its interval and by its p-value, which it must have."""
+    """Return whether an estimate differs from `null` by both its interval and its p-value."""
     return outside(row, null) and deciding(row) <= ALPHA
 
 
 def tested(row: Estimated) -> str:
-    """Return the p-value that decides, with the number of tests that it is adjusted over."""
+    """Return the p-value of `deciding` as text, with the number of tests in its family if there are several."""
     tests = row.get("tests", 1)
     return f"p = {P(deciding(row))}{f' over {tests} tests' if tests > 1 else ''}"
 
 
 def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[str]:
-    """Return the places that do not differ from `null`, with the p-value if only that prevents it."""
+    """Return the places whose estimates do not differ from `null`, with the p-value if only the test says so."""
     return [
         f"{place} ({tested(row)})" if _at_odds(row, null) and outside(row, null) else place
         for place, row in places
@@ -112,15 +112,16 @@ def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[st
 
 
 def _at_odds(row: Estimated, null: float) -> bool:
-    """Return whether interval and test disagree."""
+    """Return whether the interval and the test of an estimate disagree on `null`."""
     known = not math.isnan(deciding(row) + row["low"] + row["high"])
     return known and outside(row, null) != (deciding(row) <= ALPHA)
 
 
 def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:
-    """Return a sentence on the number of each model, and on those that do not differ from `how.null`, called `apart`.
+    """Return a sentence with each model's number and the models that do not differ from `how.null`, called `apart`.
 
-    Models with an interval and no test get only their number. Empty if nothing was measured.
+    Models whose estimates have an interval but no test are not compared with the null. The sentence is empty if nothing
+    was measured.
     """
     known = [(name, row) for name, row in rows if measured([row])]
     if not known:
@@ -137,15 +138,16 @@ def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, mos
 
 
 def _untested(row: Estimated) -> bool:
-    """Return whether an estimate has an interval and no test."""
+    """Return whether an estimate has an interval but no test."""
     return math.isnan(deciding(row)) and not math.isnan(row["low"])
 
 
 def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
-    """Return sentences on the differences between models, the clearest and largest first.
+    """Return a sentence on the differences between models, stated differences first and then by size.
 
-    `higher` describes the first model if the difference is above 0, such as "is higher than"; `what` is the quantity,
-    if `higher` does not say it. Every number is of the first minus the second. Empty if nothing was measured.
+    `higher` describes the first model if the difference is positive, such as "is higher than"; `what` is the quantity,
+    if it is not part of `higher`. Every number is the first model's minus the second's. The sentence is empty if
+    nothing was measured.
     """
     named = f"difference of {what}, " if what else ""
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
@@ -173,10 +175,10 @@ def across(
     apart: str = "0",
     more: str = "in the table",
 ) -> str:
-    """Return sentences on the places in which an estimate differs from `how.null`, the largest first.
+    """Return a sentence on the places where an estimate differs from `how.null`, the largest difference first.
 
-    `noun` is the plural for the places, `what` the name of the estimate and `apart` that of the null; places that are
-    not clear are counted. Empty if nothing was measured.
+    `noun` is the plural noun for the places, `what` the name of the estimate and `apart` the name of the null value;
+    places without a clear difference are counted. The sentence is empty if nothing was measured.
     """
     known = [(place, row) for place, row in rows if measured([row])]
     if not known:
@@ -201,7 +203,7 @@ def across(
 
 
 def sentences(*texts: str) -> list[str]:
-    """Return the texts that are not empty, each with a full stop."""
+    """Return the non-empty texts, each with a full stop."""
     return [text if text.endswith(".") else f"{text}." for text in texts if text]
 
 

@@ -1,4 +1,4 @@
-"""Sections as plain dictionaries for the templates of the page and of the notebook."""
+"""Template variables for the HTML of the page and of the notebook."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[str, Any]:
-    """Return the template variables of one section; `name` is its id in the page.
+    """Return the template variables of a section whose HTML id is `name`.
 
-    `signatures` numbers the signatures of the page, which rows refer to.
+    `signatures` maps the signatures on the page to the numbers by which rows refer to them; new signatures are added.
     """
     section, results = placed.section, placed.results
     tables, between = placed.estimates(), placed.compared()
@@ -55,7 +55,7 @@ def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[
 
 
 def cautions(results: Sequence[Result]) -> list[str]:
-    """Return the cautions of several results, each once: first those about all, then the others with their models."""
+    """Return the distinct cautions of several results: those about all models first, the others with their models."""
     models: dict[str, list[str]] = {}
     for result in results:
         for caution in dict.fromkeys(result.cautions):
@@ -116,7 +116,7 @@ def _paragraph(paragraph: str, references: Mapping[str, Reference]) -> dict[str,
 
 
 def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict[str, str]]:
-    """Split a paragraph into text, code in backticks, and links to the references it cites."""
+    """Yield the parts of a paragraph: text, code in backticks, and links to cited references."""
     for text, code, keys in prose(paragraph):
         yield {"text": text}
         if code:
@@ -130,7 +130,7 @@ def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict
 
 @cache
 def environment() -> jinja2.Environment:
-    """Return the environment of the HTML templates, which escapes every text."""
+    """Return the environment of the HTML templates, which escapes all strings."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_undirected
     )

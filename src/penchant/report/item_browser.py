@@ -1,4 +1,4 @@
-"""The items of a report: a table to sort, search and filter, and the tokens of the selected item."""
+"""Items of a report: a sortable and searchable table, and the tokens of the selected item."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import polars as pl
 from penchant.records import Result
 
 KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
-"""The columns of items that identify a stimulus, as far as an instrument has them."""
+"""The columns that identify a stimulus; an instrument may lack some of them."""
 _AGAIN = "again"
-"""The column that numbers the rows of one stimulus."""
+"""The name of the column that numbers the rows of a stimulus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the item table.
 
-    Labels can be filtered by; texts are searched (`hidden` ones are not shown); numbers are shown with `digits`
-    decimals (and a sign if `signed`). `model` is the model that the column is about, if any.
+    Columns of kind "label" can be used as filters, and those of kind "text" and "hidden" are searched; the latter are
+    not displayed. Numbers are displayed with `digits` decimals, and with a sign if `signed`. `model` is the model to
+    which the column refers, if any.
     """
 
     title: str
@@ -33,16 +34,17 @@ class Column:
     signed: bool = False
 
     def gather(self, rows: pl.Series | list[int]) -> Column:
-        """Return the column for some items, null where the row is null."""
+        """Return the column for the items at the given row indices; null for a null index."""
         return replace(self, values=self.values.gather(rows))
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A row of tokens for each item, with a number for each token.
+    """Token sequences with a number for each token, one sequence per item.
 
-    `tokens` has a list of strings per item, `values` as many numbers (null for none), and `note` a word, such as the
-    sum. Strips of one `model` are shown below each other. `marks`, a second number per token from −1 to 1, colours it.
+    `tokens` contains a list of strings per item, `values` a list of as many numbers (null for none), and `note` a text
+    such as the sum. Strips of the same `model` are displayed below each other. `marks` contains a second number from −1
+    to 1 for each token, which determines its colour.
     """
 
     model: str
@@ -53,7 +55,7 @@ class Strip:
     marks: pl.Series | None = None
 
     def gather(self, rows: pl.Series | list[int]) -> Strip:
-        """Return the strip for some items, null where the row is null."""
+        """Return the strip for the items at the given row indices; null for a null index."""
         tokens, values, note = (each.gather(rows) for each in (self.tokens, self.values, self.note))
         marks = None if self.marks is None else self.marks.gather(rows)
         return replace(self, tokens=tokens, values=values, note=note, marks=marks)
@@ -61,11 +63,11 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """Columns, strips and the remarks of each model, all with one entry per item.
+    """Columns, strips and each model's remarks, all with one entry per item.
 
-    A remark is null where the model lacks the item. `unit` describes the numbers of tokens. If `parallel`, the strips
-    of a model hold the same text except at one place, which is marked; if the scores are `sums`, with what every token
-    adds to their difference.
+    A remark is null if the model lacks the item. `unit` describes the numbers of tokens. If `parallel`, the strips of a
+    model have the same text except at one place, which is highlighted; if the scores are also `sums`, each token's
+    contribution to the difference between them is displayed.
     """
 
     noun: str
@@ -77,16 +79,17 @@ class ItemTable:
     sums: bool = True
 
     def left_out(self, model: str) -> pl.Series:
-        """Return, for each item, whether a model lacks it."""
+        """Return a mask of the items that a model lacks."""
         return self.remarks[model].is_null()
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The items of several models, each once, joined by the columns that identify them.
+    """The distinct items of several models, joined by the columns that identify them.
 
-    `items` has each item's row from the first model with that item, with the columns that all models have; `rows` has
-    the row of every item in each model's own table, null where the model lacks it.
+    `items` contains each item's row from the first model that has the item, with the columns shared by all models.
+    `rows` contains, for each model, the row index of every item in the model's own table, or null if the model lacks
+    it.
     """
 
     items: pl.DataFrame
@@ -94,7 +97,7 @@ class Joined:
 
     @classmethod
     def of(cls, frames: Sequence[pl.DataFrame]) -> Joined:
-        """Join tables by the columns in `KEYS`; items that only a later table has keep their place in its order."""
+        """Join tables by the columns in `KEYS`; items found only in a later table keep their place in its order."""
         shared = [name for name in frames[0].columns if all(name in frame.columns for frame in frames)]
         places = [_places(frame, [name for name in KEYS if name in shared]) for frame in frames]
         order, parts = list(places[0]), [frames[0].select(shared)]
@@ -112,13 +115,13 @@ class Joined:
         return cls(items, rows)
 
     def each(self, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-        """Return the tables with a row for every item, null where a model lacks it."""
+        """Return the tables with one row per joined item, null if a model lacks the item."""
         return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
 
     def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
-        """Return a table of all items, from one whose entries for a model are those of its own items.
+        """Return an item table over all joined items, given a table with model-specific entries for that model's items.
 
-        `models` are in the order of the tables that were joined.
+        `models` are in the order of the joined tables.
         """
         rows = dict(zip(models, self.rows, strict=True))
         return replace(
@@ -130,17 +133,17 @@ class Joined:
 
 
 def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
-    """Return the remarks on some items: blank if a model has none, null where the row is null."""
+    """Return the remarks at the given row indices: blank if `remarks` is None, null for a null index."""
     return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
 def every_item(results: Sequence[Result]) -> pl.DataFrame:
-    """Return the items that any of some results has, each once, with the columns that all results have."""
+    """Return the distinct items of all results, with the columns shared by all of them."""
     return _every(_Same(tuple(result.items for result in results)))
 
 
 class _Same:
-    """Tables that are equal if they are the same objects."""
+    """Tuple of tables that is compared and hashed by identity."""
 
     def __init__(self, frames: tuple[pl.DataFrame, ...]) -> None:
         self.frames = frames
@@ -158,13 +161,13 @@ def _every(same: _Same) -> pl.DataFrame:
 
 
 def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
-    """Return the row of every item by its identifying columns; rows of one stimulus are numbered."""
+    """Return the row index of every item by its identifying columns; repeated rows of a stimulus are numbered."""
     numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
     return {key: row for row, key in enumerate(numbered.iter_rows())}
 
 
 def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hashable]:
-    """Merge two lists: the keys of the first, each followed by those that follow it in the second alone."""
+    """Merge two lists: the keys of the first, each followed by the keys that follow it only in the second."""
     known = set(first)
     added: dict[Hashable, list[Hashable]] = {}
     last: Hashable = None

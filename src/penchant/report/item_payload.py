@@ -1,4 +1,4 @@
-"""Items packed for the page: a table in one block and tokens in many, each deflated JSON in base64."""
+"""Compression of items for the page: one block for the table and several for tokens, deflated JSON in base64."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from penchant.plurals import for_one
 from penchant.report.item_browser import Column, ItemTable
 
 CHUNK = 500
-"""The number of items whose tokens share one block."""
+"""The number of items per block of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The blocks of one item table, with `shown` of its `total` items.
+    """Blocks of an item table, which contains `shown` of `total` items.
 
-    `table` is read when the page opens, `details` (by name) when an item is opened.
+    `table` is read when the page is opened, a block of `details` (by name) when an item is opened.
     """
 
     name: str
@@ -42,7 +42,7 @@ def block(content: object, effort: int = 9) -> str:
 
 
 def pack(items: ItemTable, name: str, room: int) -> Packed:
-    """Pack a table of items, or an evenly spaced sample of them whose table takes at most about `room` characters."""
+    """Pack an item table; if its block is longer than `room` characters, pack an evenly spaced sample of the items."""
     total = shown = len(items.columns[0].values)
     kept, table = items, _table_block(items, name, total)
     while len(table) > room and shown > 1:
@@ -55,7 +55,7 @@ def pack(items: ItemTable, name: str, room: int) -> Packed:
 
 
 def _details_name(items: ItemTable, name: str) -> str:
-    """Name the blocks of tokens, with a hash of the items so that a page never reads the blocks of another."""
+    """Return the name of the token blocks, with a hash of the items that distinguishes blocks of different pages."""
     digest = hashlib.sha256()
     for column in items.columns:
         digest.update(f"{column.title}\0{column.model}\0".encode())
@@ -110,7 +110,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _rounded(values: pl.Series, digits: int) -> list[float | None]:
-    """Round numbers as they are shown, so that the page sorts by what it shows; null for NaN."""
+    """Return numbers rounded to the displayed decimals, by which the page sorts; null for NaN."""
     return values.cast(pl.Float64).fill_nan(None).round(digits).to_list()
 
 

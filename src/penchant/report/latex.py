@@ -1,7 +1,7 @@
-"""Tables and text as LaTeX, with the same source for pdflatex (T1 fonts), xelatex and lualatex.
+"""Conversion of tables and text to LaTeX that pdflatex (T1 fonts), xelatex and lualatex can process.
 
-Tables are laid out for A4 with margins of 2.5 cm: in the largest type that fits, else with line breaks in their texts,
-else rotated.
+Tables are laid out for A4 with margins of 2.5 cm, in the largest type that fits. If none fits, cell texts are broken
+into lines, and after that the table is rotated.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _SIGNS = {
     "\u200b": r"\allowbreak{}",
 }
 _GREEK = {letter: f"$\\{name}$" for letter, name in _pairs(_LETTERS).items()}
-"""Greek letters as symbols, since few text fonts of TeX have them; within a Greek word they stay letters."""
+"""Greek letters as symbols, since few TeX text fonts contain them; within a Greek word they remain letters."""
 _MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331"
 _ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdckb", strict=True))
-"""Combining marks as accents in text: pdflatex knows neither the marks nor most letters with them."""
+"""Accent commands for combining marks; pdflatex supports neither the marks nor most accented letters."""
 _OVER = {"\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0307": r"\dot", "\u0308": r"\ddot"}
-"""Combining marks as accents over symbols."""
+"""Accent commands for combining marks over mathematical symbols."""
 _SYMBOL = re.compile(f"[A-Za-z][{''.join(_OVER)}]")
 
 # Including the pairs that TeX would turn into a dash or a quotation mark: -- ,, << >> and ''.
@@ -75,7 +75,7 @@ def escaped(text: str) -> str:
 
 
 def _composed(letters: re.Match[str]) -> str:
-    """Return a Latin letter with marks as one character if pdflatex knows it, which ends at U+017F."""
+    """Return a Latin letter with marks in composed form if pdflatex supports the character (up to U+017F)."""
     found = unicodedata.normalize("NFC", letters[0])
     return found if found[0] <= "\u017f" else letters[0]
 
@@ -90,7 +90,7 @@ def _replaced(match: re.Match[str]) -> str:
 
 
 def _accented(letters: str, *, alone: bool) -> str:
-    """Return a letter with its combining marks: as a symbol if it stands `alone`, else as a letter."""
+    """Return LaTeX for a letter with combining marks: a symbol if the letter is `alone`, otherwise accented text."""
     if alone and _SYMBOL.fullmatch(letters):
         return f"${_OVER[letters[1]]}{{{letters[0]}}}$"
     tex = letters[0]
@@ -117,26 +117,26 @@ def _set(sign: str) -> str:
 
 _NEEDS = r"% Needs the packages array, booktabs, longtable and pdflscape; with pdflatex also \usepackage[T1]{fontenc}."
 _SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.82}
-"""Type sizes, and the width of their letters relative to ten points."""
+"""Type sizes, with the width of their letters relative to ten-point type."""
 _UPRIGHT, _SIDEWAYS = (455.0, 40), (700.0, 25)
-"""The width of the text in points, and the lines of a table beyond which it spans pages."""
+"""The text width in points, and the maximum number of lines of a table on one page."""
 _GAP = 8
-"""Points between columns."""
+"""The space between columns in points."""
 _NARROWEST = 45
-"""The least width of a column of broken text, in points."""
+"""The minimum width in points of a column with line breaks."""
 _TALLEST = 4
-"""The most lines of a row, unless no layout does with fewer."""
+"""The maximum number of lines of a row; exceeded only if no layout fits."""
 _BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True), ("scriptsize", True))
-"""Layouts of tables with broken texts, in order: type size, and whether rotated."""
+"""Layouts of tables with line breaks in cells, in order of preference: type size, and true if rotated."""
 _NUMBER = re.compile(r"[+-]?\d[\d.]*")
 _POWER = re.compile(r"(?P<digits>[\d.]+)e(?P<sign>[+-])0*(?P<exponent>\d+)$")
 _RAISED = 4
-"""Points taken by a raised letter, which marks a note."""
+"""The width in points of a superscript letter that marks a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A type size, the widths of columns in points (0: as wide as the cells), and the number of lines of the table."""
+    """Type size, orientation, column widths in points (0: natural width) and number of lines of a table."""
 
     size: str
     sideways: bool
@@ -149,10 +149,10 @@ class _Layout:
 
 
 def latex_table(table: Table, label: str, *, once: bool = True) -> str:
-    """Return a table with its caption, label and notes, and the signatures of its numbers as comments above it.
+    """Return a table as LaTeX with caption, label and notes, preceded by its signatures as comments.
 
-    A table too long for a page spans several, with its head repeated; one too wide is rotated. With `once`, a value
-    shared by all rows is in the caption instead of a column.
+    A table that is too long for a page spans several, with a repeated head; a table that is too wide is rotated. With
+    `once`, a value shared by all rows is given in the caption instead of a column.
     """
     same = constant(table) if once else []
     said = (f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}" for i in same)
@@ -174,19 +174,19 @@ def latex_table(table: Table, label: str, *, once: bool = True) -> str:
 
 
 def _texts(table: Table) -> list[list[str]]:
-    """Return the texts that determine the widths of the columns."""
+    """Return the rows of texts, column names first, that determine the column widths."""
     return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
 
 
 def _wide(cell: Cell) -> str:
-    """Return a text as wide as the printed cell."""
+    """Return a text with the width of the printed cell."""
     if isinstance(cell, str) and not _NUMBER.fullmatch(cell):
         return cell
     return with_minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
 
 
 def _raised(table: Table, marks: Mapping[str, str]) -> list[int]:
-    """Return the room for marks to the right of the numbers of each column, in points."""
+    """Return the space in points to the right of each column's numbers that is needed for note marks."""
     longest = [0] * len(table.columns)
     for row in table.rows:
         for i, cell in enumerate(row.cells):
@@ -206,7 +206,7 @@ def _columns(layout: _Layout, numeric: Sequence[bool], raised: Sequence[int]) ->
 def _set_out(
     layout: _Layout, columns: str, caption: str, head: list[str], rows: list[str], note: list[str]
 ) -> list[str]:
-    """Return the lines of a table, which floats or, if it is long, spans pages."""
+    """Return the lines of a floating table or, for a long layout, of a longtable."""
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
         begin = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}"
@@ -227,10 +227,10 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
-    """Return the text of a cell.
+    """Return a cell as LaTeX.
 
-    Numbers have a minus sign instead of a hyphen, p-values powers of ten. The mark of a note is raised and takes no
-    room, so that the numbers of a column are aligned.
+    Numbers are given a minus sign instead of a hyphen, and p-values a power of ten. The superscript mark of a note has
+    zero width, so that the numbers of a column are aligned.
     """
     if isinstance(cell, P) and (power := _POWER.match(str(cell))):
         text = f"${power['digits']}\\times10^{{{power['sign'].lstrip('+')}{power['exponent']}}}$"
@@ -245,10 +245,10 @@ def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return a text with possible line breaks.
+    """Return a text with zero-width spaces at possible line breaks.
 
-    They are after the signs in names such as org/model_v1@2f, in long codes, and between the characters of scripts
-    without spaces.
+    Lines may break after the signs in names such as org/model_v1@2f, within long codes, and between the characters of
+    scripts without spaces.
     """
     signs = re.sub(r"[/_@:.+=](?=\w)", "\\g<0>\u200b", text.strip())
     codes = re.sub(r"[A-Za-z0-9]{16,}", lambda code: re.sub(r"\w{5}(?=\w)", "\\g<0>\u200b", code[0]), signs)
@@ -256,7 +256,7 @@ def _breakable(text: str) -> str:
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
-    """Return the first layout in which the table fits, else the last; layouts that break texts come second."""
+    """Return the first layout in which the table fits, or the last; layouts without line breaks are preferred."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1) + sum(raised)
@@ -280,9 +280,9 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[in
 
 
 def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: float) -> list[float]:
-    """Return the widths of the columns that must be broken for all to fit into the room, 0 for the others.
+    """Return the widths of the columns that must be broken for all to fit into `room`; 0 for the other columns.
 
-    The widest shrink first, none below its least width.
+    The widest columns are narrowed first, and none below its minimum width.
     """
     levels = (
         level
@@ -294,12 +294,12 @@ def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: flo
 
 
 def _pieces(text: str) -> list[str]:
-    """Return the unbreakable pieces of a text, each with the space that follows it."""
+    """Return the unbreakable pieces of a text, each with the white space that follows it."""
     return re.findall(r"[^\s\u200b-]*(?:-+|\s+|\u200b|$)", _breakable(text))
 
 
 def _lines(text: str, width: float) -> int:
-    """Return the number of lines that a text takes at a width."""
+    """Return the number of lines that a text occupies at a given width."""
     lines, used = 1, 0.0
     for piece in _pieces(text):
         if used and used + _width(piece.rstrip()) > width:
@@ -321,11 +321,11 @@ _WIDTHS = (
     (10.3, "MW—…∞→←"),
 )
 _ADVANCES = {char: width for width, chars in _WIDTHS for char in chars}
-"""The widths of the signs of ten-point Computer Modern in points, rounded up."""
+"""The widths in points of characters in ten-point Computer Modern, rounded up."""
 
 
 def _width(text: str) -> float:
-    """Estimate the width of a text in ten-point Computer Modern, in points, rather too large than too small."""
+    """Return an upper estimate of the width of a text in ten-point Computer Modern, in points."""
     return sum(map(_advance, text))
 
 

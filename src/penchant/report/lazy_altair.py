@@ -1,6 +1,6 @@
-"""Altair as `alt`, loaded when the first chart is drawn.
+"""Proxy `alt` for altair that imports the package when an attribute is first used.
 
-A module that loads itself lazily would not do: pydantic looks at every loaded module when a probe is defined.
+A lazily loaded module object would not work: pydantic inspects every loaded module when a probe class is defined.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Descriptions of intervals and tests, from the methods that every estimate carries."""
+"""Descriptions of intervals and tests, composed from the methods of estimates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_DIFFERENCE = (
 def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
-    """Return paragraphs on the models, the program, and the intervals and tests of results and their differences."""
+    """Return paragraphs on the models, the program, and the intervals and tests of estimates and differences."""
     paragraphs = [_measured(results)] if results else []
     paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
@@ -35,7 +35,7 @@ def methods(
 
 
 def _measured(results: Sequence[Result]) -> str:
-    """Return a sentence on the program and the models, as tables and, if they differ, signatures name them."""
+    """Return a sentence on the program and the models, with each model's name in the signature if it differs."""
     named = []
     for label, result in zip(models(results), results, strict=True):
         cited = Signature.parse(result.summary["signature"][0])["model"] if len(result.summary) else label
@@ -60,9 +60,9 @@ def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str
 
 
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
-    """Yield the measures that each method in a column was used for, with the method and its source.
+    """Yield a text for each method in a column: the measures that it was used for, its description and its sources.
 
-    Numbers in which methods differ show as a range.
+    Methods that differ only in numbers are combined, with the numbers as ranges.
     """
     groups: dict[object, list[tuple[str, Method]]] = {}
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():

@@ -1,4 +1,4 @@
-"""Conclusions about two models between which no difference was found, the same for every instrument."""
+"""Conclusions about pairs of models without a clear difference, the same for all instruments."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from penchant.report.tables import Number, Row, Table
 from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
-"""Text columns of a comparison that do not name a subset."""
+"""The columns of a comparison that do not identify a subset."""
 NEVER = "none possible"
-"""The text for a smallest detectable difference that is larger than any possible one."""
+"""The text for a smallest detectable difference that exceeds the largest possible difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The scale of an instrument's differences between models.
+    """Scale of an instrument's differences between models.
 
-    `largest` has the largest possible difference by measure, if there is one. `told` says in which numbers a bound is
-    given. With `studentised`, intervals come from t with one degree of freedom less than there are items. In print,
-    differences are multiplied by `factor`, formatted as `form`, and in the `unit`.
+    `largest` maps a measure to its largest possible difference, if there is one. `told` describes the numbers in which
+    a bound is given. If `studentised`, intervals are based on t with one degree of freedom less than there are items.
+    For display, differences are multiplied by `factor`, formatted as `form`, and given in `unit`.
     """
 
     largest: Mapping[str, float] = field(default_factory=dict)
@@ -37,25 +37,25 @@ class Scale:
     studentised: bool = False
 
     def refusal(self, bound: float) -> str:
-        """Return why no difference can be as large as a bound of equivalence; "" if one can."""
+        """Return the reason why no difference can reach an equivalence bound, or "" if a difference can."""
         measure, largest = min(self.largest.items(), key=lambda each: each[1], default=("", math.inf))
         if bound < largest:
             return ""
         return f"{bound:g} is too large for a bound: no {measure} is larger than {largest:g} — {self.told}"
 
     def detectable(self, measure: str, size: float) -> str | Number:
-        """Return the smallest difference of a measure that the study could detect."""
+        """Return the smallest detectable difference `size` of a measure for display, or `NEVER` if it is impossible."""
         if size > self.largest.get(measure, math.inf):
             return NEVER
         return Number(self.factor * size, form=self.form)
 
     def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
-        """Return a difference with its interval, as it is printed."""
+        """Return a difference with its interval and count for display."""
         return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 
 def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
-    """Return a table of the comparisons that found no difference, if there are any."""
+    """Return a table of the comparisons without a clear difference, in a list that is empty if there are none."""
     found_none = [
         row
         for row in comparison.iter_rows(named=True)

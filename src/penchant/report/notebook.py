@@ -1,4 +1,4 @@
-"""A result in a notebook: the section of the report with static figures, since notebooks run no untrusted scripts."""
+"""Display of results in notebooks, with static figures because notebooks do not run untrusted scripts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from penchant.report.item_browser import ItemTable
 from penchant.report.sections import Placed
 
 FIRST = 10
-"""The number of items shown."""
+"""The number of items displayed."""
 
 
 class Charts(Named[str, Any]):
-    """Charts by name, each an Altair chart; a notebook shows them together."""
+    """Mapping of names to Altair charts; a notebook displays all of them."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
         super().__init__("chart")
@@ -36,7 +36,7 @@ class Charts(Named[str, Any]):
 
 
 def html(placed: Placed) -> str:
-    """Return the section of one result as HTML: its finding, tables, charts and first items."""
+    """Return the section of a single result as HTML: finding, tables, charts and first items."""
     signatures: dict[str, int] = {}
     view = section_view("s0", placed, signatures)
     for figure in view["figures"]:
@@ -47,7 +47,7 @@ def html(placed: Placed) -> str:
 
 
 def _picture(figure: Figure) -> Markup:
-    """Return the chart as a data URL, so that its styles and those of the notebook stay apart."""
+    """Return the chart as a data URL, which isolates its styles from those of the notebook."""
     return Markup("data:image/svg+xml;base64," + base64.b64encode(figure.svg().encode()).decode())
 
 

@@ -1,7 +1,7 @@
-"""The report: one page that opens offline and shows the results down to single tokens.
+"""HTML report: a page that can be opened offline and shows the results down to single tokens.
 
-Rendering only: every number comes from a result. Text from data, models or files is escaped, or packed in blocks that
-the page only ever inserts as text.
+No number is computed here: every number comes from a result. Text from data, models or files is escaped, or packed in
+blocks whose content the page inserts only as text.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from penchant.report.sections import Document
 from penchant.wording.templates import common
 
 LIMIT = 4_900_000
-"""The most bytes of a page: a little below the five megabytes that fit into a mail and open at once in a browser."""
+"""The maximum size of a page in bytes, which email can carry and a browser opens without delay."""
 
 _GENERATOR = b'<meta name="generator" content="penchant '
-"""The mark near the beginning of a file by which a report is recognised."""
+"""The text near the beginning of a file that identifies a report."""
 _MADE_OF = re.compile(rb'<meta name="penchant-results" content="([0-9a-f]+)">')
 _BLOCK = "penchantBlock("
-"""The beginning of a block of items beside a report."""
+"""The text at the beginning of a file of items beside a report."""
 
 
 def write_report(document: Document, path: str | Path) -> list[str]:
-    """Write the report of a study and, beside it, the tokens that do not fit into it; each file atomically.
+    """Write the report of a study and, in a folder beside it, the tokens that do not fit; each file atomically.
 
-    Returns sentences on what is left out of the page or written beside it. Raises OutputError, also if a file that is
-    not a report of penchant is in the way.
+    Returns sentences on what is left out of the page or written beside it. Raises OutputError if a file cannot be
+    written, or if it would replace a file that is not part of a penchant report.
     """
     target = Path(path)
     refuse_other(target, "a report of penchant's", lambda file: _GENERATOR in head(file))
@@ -56,7 +56,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
 
 
 def report_made_of(path: Path) -> str:
-    """Return the `Document.made_of` of the report in a file; "" if it has none."""
+    """Return the `Document.made_of` recorded in a report; "" if there is none."""
     try:
         start = head(path)
     except OSError:
@@ -66,7 +66,7 @@ def report_made_of(path: Path) -> str:
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove the blocks that an earlier report of the same name left in the folder, and nothing else."""
+    """Remove blocks that an earlier report of the same name left in a folder, and the folder if it is then empty."""
     if not folder.is_dir():
         return
     try:
@@ -76,11 +76,11 @@ def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
         if not kept and not any(folder.iterdir()):
             folder.rmdir()
     except OSError as error:
-        raise OutputError(f"cannot be removed: {error.strerror}", where=str(folder)) from error
+        raise OutputError(f"cannot remove old files: {error.strerror}", where=str(folder)) from error
 
 
 def chart_page(figure: Figure) -> str:
-    """Return one figure as a page, whose texts cannot end its scripts."""
+    """Return a figure as an HTML page."""
     context = {"version": __version__, "title": figure.title, "text": figure.text, "spec": figure.spec()}
     return environment().get_template("chart.html").render(context, library=_library())
 
@@ -90,7 +90,7 @@ def _is_block(file: Path) -> bool:
 
 
 def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:
-    """Return the page, the blocks (by name) to write beside it in `folder`, and sentences on what it leaves out."""
+    """Return the page, the blocks by name to write to `folder` beside it, and sentences on omitted items."""
     signatures: dict[str, int] = {}
     numbers = itertools.count()
     parts = [
@@ -132,9 +132,10 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
 def _distribute(
     parts: list[dict[str, Any]], blocks: dict[str, str], context: dict[str, Any], folder: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Add the items to the blocks while there is room, tables before tokens.
+    """Add the packed items to `blocks` while there is room, tables before tokens.
 
-    Returns the blocks that do not fit, and sentences on what the page leaves out; both are noted in the parts.
+    Returns the blocks that do not fit, and sentences on what the page leaves out. The entries of `parts` and `context`
+    are updated accordingly.
     """
     for part in parts:
         part["listing"].update(said="", beside="")
@@ -178,7 +179,7 @@ def _distribute(
 
 
 def _themed(part: Any) -> Any:
-    """Replace `INK` in a part of a chart by the colour of the page's text."""
+    """Return a part of a chart specification with `INK` replaced by the text colour of the page."""
     if isinstance(part, Mapping):
         return {key: _themed(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -187,7 +188,7 @@ def _themed(part: Any) -> Any:
 
 
 def _models(document: Document) -> list[dict[str, str]]:
-    """Return the models that the sections show, each with the line that describes it."""
+    """Return the models that occur in the sections, each with the line that describes it."""
     shown = {result.signature["model"] for part in document.sections for result in part.results}
     lines: dict[str, str] = {}
     for run in document.runs:
@@ -196,7 +197,7 @@ def _models(document: Document) -> list[dict[str, str]]:
 
 
 def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the technical words that some sections use, with their meanings."""
+    """Return the glossary terms that occur in the sections, with their meanings."""
     text = "\n".join(string for part in parts for key in _SHOWN for string in _strings(part[key]))
     text += "signature" if any(part["signatures"] for part in parts) else ""
     return [(word, own["meaning"]) for word, own in common("glossary").items() if re.search(own["pattern"], text)]
@@ -204,7 +205,7 @@ def _words(parts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 _SHOWN = ("question", "finding", "cautions", "tables", "compared", "limits", "methods", "figures")
 _UNSEEN = {"rows", "id", "drawing", "spec", "picks", "numbers", "mark"}
-"""Parts that hold names given by users, ids of elements, or drawings."""
+"""Keys whose values are names given by users, element ids, or drawings."""
 
 
 def _strings(part: Any) -> Iterator[str]:
@@ -225,5 +226,5 @@ def _asset(name: str) -> Markup:
 
 @cache
 def _library() -> Markup:
-    """Return Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
+    """Return the JavaScript of Vega, Vega-Lite and vega-embed that is bundled with vl-convert."""
     return Markup(converter().javascript_bundle())  # without a snippet: all of it

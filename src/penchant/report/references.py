@@ -1,7 +1,8 @@
-"""The bibliography: the works that methods cite, as a line of text and as BibTeX.
+"""Bibliography: the works cited in descriptions of methods, as lines of text and as BibTeX.
 
-Paragraphs cite works as `[@salazar2020]` or `[@nangia2020; @blodgett2021]`. Works come from BibTeX files: those on
-statistics, which any instrument may cite, from the one beside this module, all others from the instruments' own.
+Paragraphs cite works as `[@salazar2020]` or `[@nangia2020; @blodgett2021]`. Works are read from BibTeX files: works on
+statistics, which any instrument may cite, from the file beside this module, and other works from the instruments' own
+files.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MARK = re.compile(r"\[(?P<keys>@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
 """A citation in a paragraph."""
 _MARKED = re.compile(rf"{_MARK.pattern}|`(?P<code>[^`]+)`")
 POINT = "\n- "
-"""The beginning of each point of a list that ends a paragraph."""
+"""The separator before each item of the list at the end of a paragraph."""
 
 _TEX = str.maketrans(
     {
@@ -39,15 +40,15 @@ _TEX = str.maketrans(
     }
 )
 _BARE = {"doi", "url"}
-"""Fields that styles read verbatim, in which nothing is escaped."""
+"""Fields that bibliography styles read verbatim and that are therefore not escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A cited work.
 
-    `kind` and the names of `fields` are BibTeX's; the values are Unicode text, with authors as "Family, Given and
-    Family, Given". Braces protect the capitals of a name, or the name of an organisation.
+    `kind` is the BibTeX entry type, and `fields` maps BibTeX field names to Unicode text, with authors as "Family,
+    Given and Family, Given". Braces protect capitals in a name, or enclose the name of an organisation.
     """
 
     key: str
@@ -56,14 +57,14 @@ class Reference:
 
     @property
     def short(self) -> str:
-        """The citation within a sentence, "Salazar et al. 2020"."""
+        """Citation within a sentence, such as "Salazar et al. 2020"."""
         families = [family for family, _ in self._authors()]
         names = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
         return f"{names} {self.fields['year']}" if "year" in self.fields else names
 
     @property
     def text(self) -> str:
-        """The work in one line: authors, year, title, venue and address."""
+        """Reference on one line: authors, year, title, venue and address."""
         people = [f"{given} {family}".strip() for family, given in self._authors()]
         parts = [listed(people), self.fields.get("year", ""), _plain(self.fields["title"]), self._venue()]
         line = " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
@@ -71,7 +72,7 @@ class Reference:
 
     @property
     def bibtex(self) -> str:
-        """The entry of a `.bib` file, in ASCII, for bibtex and biber."""
+        """Entry for a `.bib` file, in ASCII, for bibtex and biber."""
         lines = [
             f"  {name} = {{{value if name in _BARE else value.translate(_TEX)}}},"
             for name, value in self.fields.items()
@@ -79,7 +80,7 @@ class Reference:
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
     def _authors(self) -> Iterator[tuple[str, str]]:
-        """Yield family and given names; an organisation has only a family name."""
+        """Yield the family name and the given names of each author; an organisation has only a family name."""
         for author in self.fields["author"].split(" and "):
             family, _, given = author.partition(", ")
             yield _plain(family), given
@@ -105,7 +106,7 @@ def _keys(mark: re.Match[str]) -> list[str]:
 
 
 def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Split a paragraph into texts, each with the code in backticks or the keys of the works cited after it."""
+    """Yield the parts of a paragraph: a text, and the code in backticks or the keys of the works cited after it."""
     at = 0
     for match in _MARKED.finditer(paragraph):
         yield paragraph[at : match.start()], match["code"] or "", _keys(match) if match["keys"] else []
@@ -114,26 +115,28 @@ def prose(paragraph: str) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def work(key: str, known: Mapping[str, Reference]) -> Reference:
-    """Return the work that a text cites by its key. Raises DataError for an unknown key."""
+    """Return the work with the given key; raise DataError for an unknown key."""
     if key not in known:
-        raise DataError(f"has no work '{key}', which a text cites", where="references.bib", hint=one_of(key, known))
+        raise DataError(
+            f"contains no entry '{key}', which a text cites", where="references.bib", hint=one_of(key, known)
+        )
     return known[key]
 
 
 def cited(paragraphs: Iterable[str], known: Mapping[str, Reference]) -> list[Reference]:
-    """Return the works that paragraphs cite, in order of first citation. Raises DataError for an unknown key."""
+    """Return the works cited in paragraphs, in order of first citation; raise DataError for an unknown key."""
     found = (key for paragraph in paragraphs for mark in _MARK.finditer(paragraph) for key in _keys(mark))
     return [work(key, known) for key in dict.fromkeys(found)]
 
 
 def unmarked(text: str, known: Mapping[str, Reference]) -> str:
-    """Return the text with "(Salazar et al. 2020; …)" for its citation marks. Raises DataError for an unknown key."""
+    """Return the text with citation marks written as "(Salazar et al. 2020; …)"; raise DataError for an unknown key."""
     return _MARK.sub(lambda mark: f"({'; '.join(work(key, known).short for key in _keys(mark))})", text)
 
 
 @cache
 def read_references(path: Path) -> Mapping[str, Reference]:
-    """Read the works of a BibTeX file (UTF-8 or LaTeX accents), by key. Raises DataError."""
+    """Return the works in a BibTeX file (UTF-8 or LaTeX accents), by key; raise DataError if it is not valid."""
     import latexcodec  # noqa: F401  (registers the codec)
     from pybtex.database import parse_string
     from pybtex.exceptions import PybtexError
@@ -141,7 +144,7 @@ def read_references(path: Path) -> Mapping[str, Reference]:
     try:
         entries = parse_string(path.read_text("utf-8"), "bibtex").entries
     except (OSError, UnicodeDecodeError, PybtexError) as error:
-        raise DataError(f"is not BibTeX: {error}", file=path) from error
+        raise DataError(f"is not a valid BibTeX file: {error}", file=path) from error
     return {key: Reference(key, entry.type, _fields(entry)) for key, entry in entries.items()}
 
 
@@ -162,9 +165,9 @@ PENCHANT = Reference(
         "howpublished": f"Computer program, version {__version__}",
     },
 )
-"""The entry of the program itself."""
+"""The reference for penchant itself."""
 
 
 def common_references() -> Mapping[str, Reference]:
-    """Return the works on statistics and scores that any instrument may cite."""
+    """Return the works on statistics and scores that all instruments may cite."""
     return read_references(Path(__file__).with_name("references.bib"))

@@ -1,4 +1,4 @@
-"""The content of a report: a section for every instrument, which every form of a report renders."""
+"""Content of a report in every format: a section for each instrument."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from penchant.report.tables import Table, untold
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The presentation of an instrument's curves over the checkpoints of one training.
+    """Presentation of an instrument's curves over the checkpoints of a training run.
 
-    The functions take a curve, with the columns `family`, `step` (null in a row about several) and `signature`, and
-    return sentences, tables, figures, and paragraphs on its making and on what it can and cannot mean.
+    The functions take a curve with the columns `family`, `step` (null in a row about several steps) and `signature`.
+    They return sentences, tables, figures, and paragraphs on its methods and on the conclusions that it allows.
     """
 
     finding: Callable[[pl.DataFrame], list[str]]
@@ -34,11 +34,11 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The presentation of an instrument's results for several models.
+    """Presentation of an instrument's results for several models.
 
-    `tables` has the headline table first; `compared` makes the tables of differences between models; `items` is None if
-    other sections show the items. `methods` are paragraphs that cite works as `[@key]` (see
-    `penchant.report.references`); `limits` say what the numbers can and cannot mean.
+    `tables` returns the headline table first; `compared` returns tables of differences between models; `items` is None
+    if other sections show the items. `methods` returns paragraphs that cite works as `[@key]` (see
+    `penchant.report.references`); `limits` returns paragraphs on what the numbers can and cannot mean.
     """
 
     title: str
@@ -50,18 +50,18 @@ class Section:
     methods: Callable[[Sequence[Result]], list[str]]
     limits: Callable[[Sequence[Result]], list[str]]
     finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
-    """The finding from estimates and differences, the most important first; see `penchant.report.finding`."""
+    """Function that returns the finding, most important first, given estimates and differences."""
     curves: Curves | None = None
-    """The presentation of curves, of an instrument that has them."""
+    """The presentation of curves, or None if the instrument has none."""
     meanings: Mapping[str, str] = field(default_factory=dict)
-    """The meanings of the columns of its tables, in addition to those that all have."""
+    """The meanings of the section's table columns, in addition to the common columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A section across several instruments, shown before theirs if a study has results of more than one.
+    """A section across several instruments, shown first if a study has results from more than one instrument.
 
-    `place` is its name in files and links.
+    `place` is the section's name in files and links.
     """
 
     place: str
@@ -72,8 +72,8 @@ class Overview:
 class Placed:
     """A section within a study.
 
-    `place` is the probe directory, `comparison` has the differences between models, and `references` are the works that
-    the text may cite.
+    `place` is the probe's directory, `comparison` contains the differences between models, and `references` are the
+    works that the text may cite.
     """
 
     place: str
@@ -83,27 +83,27 @@ class Placed:
     comparison: pl.DataFrame | None
     references: Mapping[str, Reference]
     remark: str = ""
-    """The beginning of the note of every table."""
+    """Text placed before the note of every table."""
     scale: Scale = field(default_factory=Scale)
     """The scale of the differences between models."""
     curve: pl.DataFrame | None = None
-    """The estimates over the steps of a training, if there are any."""
+    """The estimates over the steps of a training run, or None."""
 
     def tables(self) -> list[Table]:
-        """Return all tables, those of differences last."""
+        """Return all tables; tables of differences are last."""
         return [*self.estimates(), *self.compared()]
 
     def finding(self) -> list[str]:
-        """Return the finding in sentences; of a training with a curve, for its last checkpoint."""
+        """Return the finding in sentences; for a training run with a curve, it is based on the last checkpoint."""
         comparison = None if self.comparison is None else untold(self.comparison)
         return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
 
     def estimates(self) -> list[Table]:
-        """Return the tables of estimates, those over the steps of a training first."""
+        """Return the tables of estimates; tables over the steps of a training run are first."""
         return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
     def figures(self) -> list[Figure]:
-        """Return the charts."""
+        """Return the figures; figures over the steps of a training run are first."""
         with unchecked():
             return [*self._over_steps("figures"), *self.section.figures(self.results)]
 
@@ -112,12 +112,12 @@ class Placed:
         return [*self._over_steps("limits"), *self.section.limits(self.results)]
 
     def _over_steps(self, part: str) -> list[Any]:
-        """Return a part of the presentation of curves; empty if there are none."""
+        """Return the content for the given field of `Curves`; empty if there is no curve."""
         shown = self.section.curves
         return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
 
     def _finished(self) -> Sequence[Result]:
-        """Return the results; of a training with a curve, only that of the last checkpoint."""
+        """Return the results without those of earlier checkpoints of a training run with a curve."""
         if self.curve is None:
             return self.results
         steps = self.curve.drop_nulls("step")
@@ -131,7 +131,7 @@ class Placed:
         return [replace(table, note=f"{self.remark} {table.note}".strip()) for table in tables]
 
     def methods(self) -> list[str]:
-        """Return paragraphs, with citations, on what was measured, and on how intervals and tests were made."""
+        """Return paragraphs, with citations, on what was measured and on how intervals and tests were computed."""
         paragraphs = self.section.methods(self.results)
         if self.section.items is not None:  # an overview leaves that to its sections
             paragraphs += [
@@ -154,7 +154,7 @@ def _untold(results: Sequence[Result]) -> list[Result]:
 
 @dataclass(frozen=True, slots=True)
 class UnitFacts:
-    """The work of one probe with one model: inputs run, inputs answered from the cache, and seconds."""
+    """Work done by a probe with a model: inputs evaluated, inputs answered from the cache, and seconds."""
 
     name: str
     forward: int
@@ -164,10 +164,10 @@ class UnitFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """The record of the run behind a result directory, as text.
+    """Record of the run that produced a result directory, as text.
 
-    `unfinished` says what is missing from an interrupted study, `edited` names the files changed since, `models` has a
-    line about each model, by name, and `asked` is the study file.
+    `unfinished` describes what is missing from an interrupted study, `edited` contains the names of the files changed
+    since the run, `models` maps each model's name to a line about it, and `asked` is the text of the study file.
     """
 
     title: str
@@ -182,9 +182,9 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of a report: sections, the runs behind their results (one per directory), and notes.
+    """Content of a report: sections, the runs that produced their results (one per directory), and notes.
 
-    `made_of` is a hash of the results; it is empty if they are from several directories.
+    `made_of` is a hash of the results; it is empty if they come from several directories.
     """
 
     sections: Sequence[Placed]

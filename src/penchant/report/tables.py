@@ -1,6 +1,6 @@
-"""Tables, whose rows carry the signature of their numbers. Rendering only: every number comes from a result.
+"""Tables whose rows carry the signature of their numbers; no number is computed here.
 
-The terminal, the page, CSV and LaTeX all render the same Table, so that their numbers cannot differ.
+The terminal, the page, CSV and LaTeX render the same Table, so that their numbers cannot differ.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number to show in the format `form`, followed by its interval and count `n` if there are any.
+    """A number for display in the format `form`, followed by its interval and its count `n`, if any.
 
-    `low` and `high` without a `value` show as a range; a number of `few` items shows as too few. `notes` are what a
-    reader must know about the number; tables show them as a footnote. `star` follows the value, such as "*" for a
-    significant one.
+    `low` and `high` without a `value` are displayed as a range. With a nonzero `few`, the text "too few" and this
+    number of items are displayed instead. `notes` contain what a reader must know about the number; tables display them
+    as footnotes. `star` is text after the value, such as "*" for a significant value.
     """
 
     value: float = math.nan
@@ -41,7 +41,7 @@ class Number:
 
     @property
     def note(self) -> str:
-        """The notes in words."""
+        """Text of the notes."""
         return in_words(self.notes)
 
     def __str__(self) -> str:
@@ -56,24 +56,24 @@ class Number:
 
 
 FEWEST = 5
-"""The fewest items for which an estimate is shown with its interval, and a difference can be found."""
+"""The smallest number of items for which an estimate with an interval is displayed and a difference can be stated."""
 TOO_FEW = "too few"
-"""The text shown for fewer items."""
+"""The text displayed if there are fewer than `FEWEST` items."""
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Return whether an estimate has an interval, but too few items to show either."""
+    """Return whether an estimate has an interval but too few items for either to be displayed."""
     return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
 
 
 def untold(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates without the p-values of too few items, from which nothing is concluded."""
+    """Return the estimates with p-values set to NaN for rows with too few items."""
     few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
     return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
 
 def shown(value: float, form: str) -> str:
-    """Format a number, as in "+.2f", rounded as on paper (51.25 to 51.3); one that rounds to 0 has no minus sign."""
+    """Format a number with ties rounded away from zero (51.25 as 51.3) and without a minus sign if it rounds to 0."""
     if form.endswith("f") and math.isfinite(value):
         with localcontext(rounding=ROUND_HALF_UP):
             text = f"{Decimal(repr(float(value))):{form}}"
@@ -83,17 +83,17 @@ def shown(value: float, form: str) -> str:
 
 
 def with_minus(text: str) -> str:
-    """Return a text with a minus sign instead of a hyphen before digits."""
+    """Return a text with minus signs instead of hyphens before digits."""
     return re.sub(r"-(?=\d)", "−", text)
 
 
 DECIDES = 0.05
-"""The largest p-value, adjusted if it is one of several, at which a difference counts as found."""
+"""The largest p-value, adjusted for multiple tests, for which a difference is stated."""
 
 
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value, shown to two digits, or to as many as distinguish it from .05; 0 shows as < 1e-300."""
+    """A p-value, displayed with two digits, or with as many as distinguish it from .05; 0 is displayed as < 1e-300."""
 
     value: float
 
@@ -111,24 +111,24 @@ Cell: TypeAlias = str | int | Number | P
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Cells in the order of the columns, and the signature of their numbers."""
+    """Cells in column order, and the signature of their numbers."""
 
     cells: tuple[Cell, ...]
     signature: str = ""
 
 
 MANY = 3
-"""The fewest notes differing only in their numbers for which one mark stands."""
+"""The smallest number of notes, differing only in their numbers, that share a mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that every form of a report renders.
+    """A table that can be rendered in every format of a report.
 
-    `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must know. A table
-    of `detail` is collapsed in the page, and a terminal never shows it. `first` are columns of numbers that are shown
-    before others if there is no room for all. `short` is the same table with fewer columns, for print beside the full
-    one.
+    `name` is short and suitable for a file name, `title` describes the numbers, and `note` contains what a reader must
+    know. A table with `detail` is collapsed in the page and not shown in a terminal. `first` contains the columns of
+    numbers that take precedence if there is not enough room. `short` is the same table with fewer columns, printed in
+    addition to the full table.
     """
 
     name: str
@@ -142,22 +142,22 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """For each column, true if it holds more than text."""
+        """For each column, true if any of its cells is not a string."""
         return [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
 
     def footnotes(self) -> dict[str, str]:
         """Return the marks a, b, c … by note, in order of first appearance.
 
-        Many notes that differ only in their numbers share a mark.
+        If at least `MANY` notes differ only in their numbers, they share a mark.
         """
         return {note: mark for mark, notes in self._notes() for note in notes}
 
     def below(self) -> list[tuple[str, str]]:
-        """Return the marks with the texts that stand beside them below the table."""
+        """Return the marks and texts of the footnotes below the table."""
         return [(mark, together(list(notes.values()))) for mark, notes in self._notes()]
 
     def _notes(self) -> list[tuple[str, dict[str, Notes]]]:
-        """Return the marks with the notes that each stands for, by their words."""
+        """Return each mark with its notes, by text."""
         notes = {c.note: c.notes for row in self.rows for c in row.cells if isinstance(c, Number) and c.notes}
         alike: dict[object, dict[str, Notes]] = {}
         for words, each in notes.items():
@@ -168,7 +168,7 @@ class Table:
         return [(_mark(i), group) for i, group in enumerate({id(group): group for group in groups}.values())]
 
     def only(self, columns: Sequence[int]) -> Table:
-        """Return the table with these columns, in this order."""
+        """Return the table with the columns at the given indices, in that order."""
         rows = tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in columns), rows=rows)
 
@@ -182,9 +182,9 @@ class Table:
 
 
 def constant(table: Table) -> list[int]:
-    """Return the columns of words, counts or nothing whose value is the same in all rows.
+    """Return the indices of columns, without measured numbers, whose value is the same in all rows.
 
-    A table keeps at least one column; a table of a single row keeps all.
+    The result is empty for a table with a single row, or if all columns would be included.
     """
     every = range(len(table.columns))
     alike = [i for i in every if len(table.rows) > 1 and len({_shared_text(row.cells[i]) for row in table.rows}) == 1]
@@ -193,7 +193,7 @@ def constant(table: Table) -> list[int]:
 
 
 def _shared_text(cell: Cell) -> str | None:
-    """Return the text of a cell if it can be said once for all rows; None for a measured number or one with a note."""
+    """Return a cell's text if it can be given once for all rows; None for a measured number or a cell with a note."""
     if isinstance(cell, str | int):
         return str(cell)
     return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None
@@ -205,35 +205,35 @@ def _mark(i: int) -> str:
 
 
 def marked(cell: Cell, marks: Mapping[str, str]) -> str:
-    """Return a cell's text, followed by the mark of its note."""
+    """Return the text of a cell, followed by the mark of its note."""
     return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
 
 
 def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
-    """Return the number of a row of a summary, multiplied by `scale`."""
+    """Return the number in a row of a summary for display, multiplied by `scale` and with its count if `count`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
     return Number(value, low, high, n, form, notes_of(row), few=int(row["n"]) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:
-    """Multiply as on paper: 100 times 0.275 is 27.5, not 27.500000000000004."""
+    """Multiply a number as a decimal: 100 times 0.275 is 27.5, not 27.500000000000004."""
     return float(Decimal(repr(float(value))) * Decimal(repr(scale))) if math.isfinite(value) else scale * value
 
 
 def models(results: Sequence[Result]) -> list[str]:
-    """Return the names of the models, in order."""
+    """Return the model names of the results, in order."""
     return [result.signature["model"] for result in results]
 
 
 def aligned(frame: pl.DataFrame) -> str:
-    """Return a frame as plain text in aligned columns, numbers to the right."""
+    """Return a data frame as plain text with aligned columns, numeric columns to the right."""
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
     return in_columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
 
 
 def in_columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
-    """Align rows by the width of their characters in a terminal; every cell is one visible line."""
+    """Align rows by the display width of their characters in a terminal; each cell occupies one line."""
     flat = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]
     lines = []

@@ -1,4 +1,4 @@
-"""A section as it fits a terminal: the finding and the headline table, with the columns that have room."""
+"""Display of a section in a terminal: the finding, and the headline table with the columns that fit."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from penchant.report.sections import Placed
 from penchant.report.tables import Number, Table, constant, in_columns
 
 ROWS = 12
-"""The most rows shown."""
+"""The maximum number of rows displayed."""
 _GAP = 2
-"""Spaces between two columns."""
+"""The number of spaces between columns."""
 _NARROWEST = 12
-"""The least width of a column of long names, which continue in the line below."""
+"""The minimum width of a column of long names, which are wrapped."""
 
 
 def columns() -> int:
-    """Return the width of the terminal in columns, or a usual one; at least 40 and at most 120."""
+    """Return the width of the terminal in columns, limited to the range from 40 to 120."""
     return min(120, max(40, shutil.get_terminal_size().columns))
 
 
 def wrapped(text: str, width: int, head: str = "", *, whole: bool = False) -> list[str]:
     """Wrap a text to `width` columns, with `head` before the first line and as many spaces before the others.
 
-    An empty text has no lines. A wider word, such as a path, is cut unless it has to stay `whole`.
+    An empty text has no lines. Words that are too wide, such as paths, are broken unless `whole` is true.
     """
     lines = _filled(re.split(r"(?<=\s)", text), width - cell_len(head), whole=whole) if text else []
     return [f"{' ' * len(head) if i else head}{line}" for i, line in enumerate(lines)]
 
 
 def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str]:
-    """Put parts of a text on lines of `room` columns, as many as fit on each."""
+    """Return lines of at most `room` columns, filled with as many parts of a text as fit."""
     lines = [""]
     for part in parts:
         for piece in [part] if whole else chop_cells(part, room):
@@ -49,9 +49,9 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
 
 
 def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
-    """Yield the finding, if there is one, and the headline table, which is one of differences unless `estimates`.
+    """Yield the finding, if any, and the headline table, which is a table of differences if `estimates` is false.
 
-    With `named`, they are under the title of the section.
+    If `named`, they are preceded by the title of the section.
     """
     found = placed.finding()
     title = f": {one_line(placed.title)}" if named else ""
@@ -71,10 +71,10 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
 
 
 def headline(table: Table, width: int) -> str:
-    """Return a table that fits into `width` columns, and a list of what is left out.
+    """Return a table that fits into `width` columns, followed by a line on what is left out.
 
-    A value shared by all rows is said once. Columns of numbers that the table calls `first` come before others, and at
-    most `ROWS` rows are shown.
+    A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
+    columns of numbers, and at most `ROWS` rows are displayed.
     """
     rows, numeric = table.rows[:ROWS], table.numeric
     every = range(len(table.columns))
@@ -108,19 +108,19 @@ def _column(table: Table, i: int) -> list[object]:
 
 
 def _wanted(table: Table, words: Sequence[int]) -> list[int]:
-    """Return the columns of numbers: those that the table calls `first`, then the others."""
+    """Return the indices of the columns of numbers: the columns listed in the table's `first`, then the others."""
     first = [table.columns.index(name) for name in table.first if name in table.columns]
     return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
 
 
 def _needed(table: Table, wanted: Sequence[int]) -> list[int]:
-    """Return the columns of numbers up to the first of estimates, without which a table says nothing."""
+    """Return the indices of the columns in `wanted` up to the first column of estimates."""
     known = [any(isinstance(cell, Number) for cell in _column(table, i)) for i in wanted]
     return list(wanted[: known.index(True) + 1 if True in known else 1])
 
 
 def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
-    """Narrow the columns of names among `shown`, widest first, until they fit into `width`."""
+    """Return the column widths with the columns `shown` narrowed, widest first, until they fit into `width`."""
     folded = list(widths)
     for i in sorted(shown, key=lambda i: -widths[i]):
         over = sum(folded[j] + _GAP for j in shown) - width
@@ -130,13 +130,13 @@ def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: in
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
-    """Split a row into lines: a text wider than its column goes on below, if it can after a mark in a name."""
+    """Wrap the cells of a row to the widths of their columns, if possible after a separator in a name."""
     parts = [_filled(re.split(r"(?<=[-/@_:, ])", one_line(cell)), w) for cell, w in zip(cells, widths, strict=True)]
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
-    """Yield a line on the rows, columns and footnotes of a table that are not shown."""
+    """Yield lines on the rows, columns and footnotes of a table that are not displayed."""
     noted = any(isinstance(cell, Number) and cell.note for i in shown for cell in _column(table, i))
     rows = f"{more} more {for_one(more, 'rows')}" if more else ""
     lacking = [*filter(None, [rows, *dict.fromkeys(left_out), "footnotes" if noted else ""])]

@@ -1,4 +1,4 @@
-"""Agreement of raters: corrected for chance (Krippendorff's α) and raw, as a share."""
+"""Agreement between raters: chance-corrected (Krippendorff's α) and raw (the proportion of agreeing pairs)."""
 
 # The package `krippendorff` is not used: its GPL is incompatible with penchant's Apache licence.
 
@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters, percentile, percentile_bootstrap, resampled
 from penchant.stats.inputs import (
@@ -28,9 +28,9 @@ from penchant.wording.phrases import Note
 
 Scale = Literal["ordinal", "interval", "nominal"]
 TENTATIVE, RELIABLE = 0.667, 0.8
-"""The α from which Krippendorff (2019) draws tentative conclusions, and from which he relies on the data."""
+"""The smallest α for tentative conclusions, and for reliable data, recommended by Krippendorff (2019)."""
 ENOUGH = 100
-"""The number of units from which percentile intervals of nominal and interval α reach their level (simulated)."""
+"""The smallest number of units at which percentile intervals for nominal and interval α have nominal coverage."""
 _ROUGH = Note("rough-alpha", would_do=ENOUGH)
 
 
@@ -43,14 +43,15 @@ def krippendorff_alpha(
     resamples: int = 1_000,
     level: float = 0.95,
 ) -> Estimate:
-    """Return Krippendorff's α (2019, Content Analysis, 4th ed., ch. 12), with a bootstrap interval.
+    """Return Krippendorff's α (2019, Content Analysis, 4th ed., ch. 12) with a bootstrap confidence interval.
 
-    `counts[u, v]`: the number of raters who gave unit u the value `domain[v]`. `domain`: ascending numbers, of which
-    the nominal and the ordinal scale use only the identity and the order. Units with fewer than two ratings carry no
-    information on agreement; they are left out, counted in `note`, and not part of `n`. Interval: percentile bootstrap
-    over the other units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93); resamples whose ratings are all equal have
-    no α and are left out and counted in `note`. Raises DataError for counts that are not integers of 0 or more, one
-    column per value, or a domain that does not ascend; MethodError for an unknown scale.
+    `counts[u, v]` is the number of raters who gave unit u the value `domain[v]`. `domain` contains the values in
+    ascending order; the nominal scale uses only their identity, the ordinal scale only their order. Units with fewer
+    than two ratings carry no information on agreement; they are left out, counted in a note, and not included in `n`.
+    The interval is the percentile bootstrap over the remaining units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93);
+    α is undefined for resamples whose ratings are all equal, which are left out and counted in a note. Raises DataError
+    if the counts are not non-negative integers with one column per value, or if the domain does not ascend; MethodError
+    for an unknown scale.
     """
     check_level(level)
     check_resamples(resamples)
@@ -66,12 +67,12 @@ def krippendorff_alpha(
 
 
 def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units") -> Estimate:
-    """Return the share of pairs of raters of a unit that gave the same answer, averaged over units.
+    """Return the proportion of pairs of raters who gave a unit the same answer, averaged over units.
 
-    This is P̄ of Fleiss (1971, Psychol. Bull. 76:378), with an interval over units. `counts[u, v]`: the number of
-    raters who gave unit u the answer v. Units with fewer than two are left out and counted in `note`. Chance is not
-    corrected for: if nearly all answers are the same, the share is high whatever raters do, and α, which corrects for
-    chance, is low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
+    This is P̄ of Fleiss (1971, Psychol. Bull. 76:378), with a confidence interval over units. `counts[u, v]` is the
+    number of raters who gave unit u the answer v. Units with fewer than two ratings are left out and counted in a note.
+    The proportion is not corrected for chance: if nearly all answers are the same, it is high whatever the raters do,
+    and α, which is corrected for chance, is low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
     """
     table = as_counts(counts, dimensions=2).astype(np.float64)
     pairable = table[table.sum(axis=1) > 1]
@@ -83,10 +84,10 @@ def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units"
 
 
 def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1_000, level: float = 0.95) -> Estimate:
-    """Return Krippendorff's α on the interval scale, from one array of values per unit, one value per rater.
+    """Return Krippendorff's α on the interval scale, given one array of ratings per unit.
 
-    Squared differences of all pairs are computed from sums of squares, so that no table of values is needed; for a
-    slider with a hundred points it would be large. Raises DataError for NaN.
+    Each array has one value per rater. Squared differences between all pairs are computed from sums of squares, without
+    a table of counts by value, which would be large for a slider with a hundred points. Raises DataError for NaN.
     """
     check_level(level)
     check_resamples(resamples)
@@ -101,13 +102,13 @@ def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1
 
 
 def _sums(values: Array) -> tuple[float, float, float]:
-    """Return the sum, the sum of squares, and the squared differences within a unit as they count in α."""
+    """Return a unit's sum, its sum of squares, and its sum of squared differences between pairs as weighted in α."""
     total, squares = float(values.sum()), float((values**2).sum())
     return total, squares, float(len(values) * ((values - values.mean()) ** 2).sum() / (len(values) - 1))
 
 
 def _interval_alphas(times_drawn: Counts, rows: Array) -> Array:
-    """Return α of every resample of units, from their sums; NaN if all values are equal."""
+    """Return the interval-scale α of each resample, given the sums of each unit; NaN if all values are equal."""
     n, total, squares, within = (times_drawn.astype(np.float64) @ rows).T
     with np.errstate(divide="ignore", invalid="ignore"):
         between = squares - total**2 / n
@@ -125,9 +126,11 @@ def _with_interval(
     resamples: int,
     caution: Note | None = None,
 ) -> Estimate:
-    """Return α of the units with two ratings or more, with the percentile interval over them.
+    """Return `estimate` with the α of the `pairable` units and its percentile interval over units.
 
-    `caution` is the note for few units.
+    `alphas` computes α from the number of times that each row is drawn and the rows. `units_given` is the number of
+    units including those with fewer than two ratings. `caution` is the note added if there are fewer than `ENOUGH`
+    units.
     """
     units, lost = estimate.n, units_given - estimate.n
     if not units:
@@ -151,31 +154,33 @@ def _with_interval(
 
 
 def _too_few_ratings(lost: int, total: int, noun: str) -> Note | None:
-    """Return the note on units that fewer than two raters judged."""
+    """Return a note that `lost` of `total` units have fewer than two ratings, or None if `lost` is 0."""
     return Note("fewer-than-two-ratings", lost=lost, of=total, noun=noun) if lost else None
 
 
 def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, Array]:
-    """Return the counts (units, values) and the domain as checked arrays. Raises DataError or MethodError."""
+    """Return the counts (units, values) and the domain as arrays; raise DataError or MethodError if one is invalid."""
     if scale not in get_args(Scale):
-        raise MethodError(f"there is no scale '{scale}'", hint=f"choose {', '.join(get_args(Scale))}")
+        raise MethodError(f"unknown scale '{scale}'", hint=one_of(scale, get_args(Scale)))
     table, values = as_counts(counts, dimensions=2), as_values(domain, where="domain")
     if np.any(np.diff(values) <= 0):
-        raise DataError("the values do not ascend", where="domain", hint="sort them, and the columns of the counts")
+        raise DataError(
+            "values are not in ascending order", where="domain", hint="sort them and the columns of the counts"
+        )
     if table.shape[1] != len(values):
-        raise DataError(f"{table.shape[1]} columns for {len(values)} values of the domain", where="counts")
+        raise DataError(f"got {table.shape[1]} columns for {len(values)} values of the domain", where="counts")
     return table, values
 
 
 def _coincidences(units: Array) -> Array:
-    """Return the coincidence matrix of every unit, (units, values, values)."""
+    """Return the coincidence matrix of each unit, (units, values, values)."""
     outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
     matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
     return matrices
 
 
 def _alphas(coincidences: Array, domain: Array, scale: Scale) -> Array:
-    """Return α of each coincidence matrix (resamples, values, values); NaN if all ratings are equal."""
+    """Return α for each coincidence matrix (resamples, values, values); NaN if all ratings are equal."""
     totals = coincidences.sum(axis=2)
     if scale == "nominal":
         squares = np.broadcast_to(1.0 - np.eye(len(domain)), coincidences.shape)

@@ -1,8 +1,8 @@
-"""Association of targets X, Y with attributes A, B: effect size, permutation test, and the combination of samples.
+"""Association of targets X, Y with attributes A, B: effect size, permutation test, and meta-analysis of samples.
 
 s(w) = mean cos(w, a) − mean cos(w, b); d = (mean s(x) − mean s(y))/sd of s over X ∪ Y (Caliskan, Bryson & Narayanan
-2017, Science 356:183–186). Effect sizes of many samples of contextual vectors are combined as random effects (Guo &
-Caliskan 2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
+2017, Science 356:183–186). Effect sizes from many samples of contextual vectors are combined in a random-effects model
+(Guo & Caliskan 2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ EXACT = 200_000
 _TOLERANCE = 1e-12
 _BLOCK = 20_000
 _FAR = 1e300
-"""The value of t for parts that do not vary."""
+"""The absolute value of t if neither part varies."""
 
 
 def unit(vectors: ArrayLike) -> Array:
-    """Return vectors (n, d) scaled to length 1, in float64. Raises DataError for one that is zero or not finite."""
+    """Return vectors (n, d) scaled to unit length, in float64; raise DataError if a vector is zero or not finite."""
     array = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
@@ -41,16 +41,16 @@ def unit(vectors: ArrayLike) -> Array:
 
 
 def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
-    """Return s of every word (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
+    """Return s for each word, (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
     directions = unit(words)
     s: Array = directions @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
     return s
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
-    """Return d of the associations s(x) and s(y); NaN if s does not vary over both.
+    """Return the effect size d of the associations s(x) and s(y); NaN if s does not vary over X ∪ Y.
 
-    `ddof`: 1 for the sample sd, 0 as in WEFE.
+    `ddof` is 1 for the sample standard deviation, or 0 for the population standard deviation used by WEFE.
     """
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     both = np.concatenate([first, second])
@@ -63,10 +63,10 @@ def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """The result of a permutation test: p and the number of partitions examined.
+    """Result of a permutation test: the p-value and the number of partitions examined.
 
-    `exact`: these are all partitions. `ties`: the number of partitions that tied with the observed one, which count as
-    extreme.
+    `exact` is true if all partitions were examined. `ties` is the number of partitions with the same statistic as the
+    observed partition; they count as extreme.
     """
 
     p: float
@@ -85,13 +85,14 @@ def permutation_test(
     seed: Seed = 0,
     studentised: bool = False,
 ) -> Permutation:
-    """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
+    """Test Σ s(x) − Σ s(y) against its distribution over partitions of X ∪ Y into parts of the same sizes.
 
-    Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn, and
-    p = (1 + extreme)/(1 + draws), independent of the order of X and Y. `upper` counts partitions with a sum at least as
-    large; two-sided counts those at least as far from the mean of all partitions. `studentised`: the statistic is
-    Welch's t, which holds the level also if the smaller part varies more (Janssen 1997; Chung & Romano 2013); it needs
-    two values in each part. Raises MethodError for an unknown alternative.
+    If there are at most `exact` partitions, all are enumerated, the observed one included. Otherwise `draws` partitions
+    are drawn, and p = (1 + extreme)/(1 + draws), independent of the order of X and Y. The `upper` alternative counts
+    partitions whose sum is at least as large as the observed sum; the two-sided alternative counts partitions whose sum
+    is at least as far from the mean over all partitions. With `studentised` the statistic is Welch's t, which keeps the
+    level also if the smaller part varies more (Janssen 1997; Chung & Romano 2013); it needs two values in each part.
+    Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
@@ -123,10 +124,10 @@ def permutation_test(
 
 
 def normal_test(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided") -> float:
-    """Return the normal approximation to the p-value of `permutation_test`; NaN if nothing varies.
+    """Return the normal approximation to the p-value of `permutation_test`; NaN if the values do not vary.
 
-    It uses the exact mean and variance over all partitions: the sum of n of n + m values has nm/(n + m) times their
-    variance.
+    The approximation uses the exact mean and variance over all partitions: the sum of n out of n + m values has nm/(n +
+    m) times the variance of the values.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
@@ -154,10 +155,10 @@ def _first(sums: Array) -> Array:
 
 
 def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
-    """Return a function that computes Welch's t of n values against the others, whose overall mean is 0.
+    """Return a function that computes Welch's t for n values against the other values, whose overall mean is 0.
 
-    The function takes the sums of the n values and of their squares, (…, 2); `moments` has all values and their
-    squares.
+    The function takes the sum of the n values and the sum of their squares, (…, 2); `moments` contains all values and
+    their squares.
     """
     m, squares = len(moments) - n, float(moments[:, 1].sum())
 
@@ -172,14 +173,14 @@ def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
 
 
 def _all_sums(values: Array, n: int) -> Iterator[Array]:
-    """Yield the sums of every choice of n rows, in blocks."""
+    """Yield the sums over every choice of n rows of `values`, in blocks."""
     choices = combinations(range(len(values)), n)
     while block := list(islice(choices, _BLOCK)):
         yield values[np.array(block)].sum(axis=1)
 
 
 def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array]:
-    """Yield the sums of n rows drawn at random without replacement, `draws` in all, in blocks."""
+    """Yield the sums over `draws` random choices of n rows of `values`, in blocks."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, _BLOCK):
         rows = min(_BLOCK, draws - start)
@@ -189,11 +190,11 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Effect sizes combined as random effects.
+    """Summary of effect sizes under a random-effects model.
 
-    `p` shrinks as samples are added, however similar they are: samples of one corpus are not independent studies. `tau`
-    is the sd between samples beyond their own variances and `i2` its share of the total, both in the units of effect
-    sizes only if the variances are.
+    `p` decreases as samples are added, however similar they are, because samples from one corpus are not independent
+    studies. `tau` is the standard deviation between samples in excess of their own variances, and `i2` its share of the
+    total variance; both are meaningful only if the variances are in the units of squared effect sizes.
     """
 
     effect: float
@@ -206,15 +207,15 @@ class Combined:
 
 
 def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternative = "two-sided") -> Combined:
-    """Combine effect sizes, given their variances, by DerSimonian and Laird's method.
+    """Combine effect sizes with known variances by DerSimonian and Laird's method.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²); effect = Σv·ES/Σv;
-    se = 1/√Σv. Raises DataError for unequal lengths or variances that are not positive.
+    se = 1/√Σv. Raises DataError for unequal lengths or for variances that are not positive.
     """
     _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
     if len(es) != len(v):
-        raise DataError(f"{len(es)} effect sizes and {len(v)} variances", where="combination")
+        raise DataError(f"got {len(es)} effect sizes and {len(v)} variances", where="combination")
     if (v <= 0).any():
         raise DataError("a variance is not positive", where="combination")
     n = len(es)
@@ -234,10 +235,10 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
 
 
 def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
-    """Return the mean of effect sizes and the prediction interval of one more; NaN for one sample.
+    """Return the mean effect size and the prediction limits for one further sample; the limits are NaN for one sample.
 
-    The interval is mean ± t·S·√(1 + 1/N) with N − 1 degrees of freedom; S is the total sd between samples, their own
-    variances included.
+    The limits are mean ± t·S·√(1 + 1/N) with N − 1 degrees of freedom, where S is the total standard deviation between
+    samples, their own variances included.
     """
     check_level(level)
     es = as_values(effects, where="effect sizes")
@@ -249,11 +250,11 @@ def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, f
 
 
 def effect_variance(effects: ArrayLike, n: int, largest: float) -> Array:
-    """Return the variance of effect sizes d of n stimuli over other stimuli, in units of d²; 0 at the `largest` d.
+    """Return the sampling variance of effect sizes d for n stimuli each, in units of d²; 0 at the `largest` possible d.
 
-    d is a point-biserial correlation r times `largest`, and r = δ/√(δ² + 4) of the effect size δ whose sd is that
-    within the sets, with the variance 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that r has (1 − r²)²(1 − r²/2)/n. For
-    sets of about the same size.
+    d is `largest` times a point-biserial correlation r, and r = δ/√(δ² + 4), where δ is the effect size standardised by
+    the standard deviation within sets. The variance of δ is 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that of r is (1 −
+    r²)²(1 − r²/2)/n. The approximation assumes sets of about the same size.
     """
     r2 = np.minimum(1.0, (np.asarray(effects, dtype=np.float64) / largest) ** 2)
     variances: Array = largest**2 * (1 - r2) ** 2 * (1 - r2 / 2) / n

@@ -1,8 +1,8 @@
-"""The bootstrap: draw counts for resampled units, statistics of them, and named intervals.
+"""Bootstrap: resampling of units, statistics of the resamples, and confidence intervals.
 
-Units are rows: items, the totals of clusters, or the two sides of pairs. A resample is a vector of counts, how often
-each row is drawn, and a statistic is computed for many resamples at once. Sources: Efron & Tibshirani 1993; Davison &
-Hinkley 1997.
+Units are rows: items, cluster totals, or the two sides of pairs. A resample is a vector of counts, the number of times
+that each row is drawn, and a statistic is computed for many resamples at once. Sources: Efron & Tibshirani 1993;
+Davison & Hinkley 1997.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
 from penchant.wording.phrases import Method, Note
 
 FEW_CLUSTERS = 10
-"""The number of units below which an interval is called rough."""
+"""The smallest number of units for an interval without a caution."""
 FEWEST_BEYOND = 5
-"""The number of resamples beyond a value below which their count is too imprecise for a p-value."""
+"""The smallest number of resamples beyond a value for a p-value based on their count."""
 CHUNK = 2_000_000
-"""The number of array elements held at once while resampling (16 MB)."""
+"""The largest number of array elements in memory at a time while resampling (16 MB)."""
 
 # Drawing ------------------------------------------------------------------------------------------------------------
 
@@ -34,11 +34,11 @@ def resample_counts(
     strata: Codes | None = None,
     paired: bool = False,
 ) -> Counts:
-    """Return how often each row is drawn, with replacement, in each resample: (resamples, rows).
+    """Draw resamples with replacement and return the number of times that each row is drawn, (resamples, rows).
 
-    `times`: how many units each row stands for, (rows,). `strata`: the stratum of each row, 0, 1, …; each resample
-    draws as many units from a stratum as it has. `paired`: the rows of the strata are paired by position and drawn
-    together, so that all strata must have equally many.
+    `times` is the number of units that each row represents, (rows,). `strata` contains the stratum of each row, 0, 1,
+    …; each resample draws as many units from a stratum as the stratum has. With `paired`, the rows of the strata are
+    paired by position and drawn together, so all strata must have the same number of rows.
     """
     counts = np.zeros((resamples, len(times)), dtype=np.int64)
     codes = np.zeros(len(times), dtype=np.intp) if strata is None else strata
@@ -55,12 +55,12 @@ def resample_counts(
 def resampled(
     statistic: Callable[[Counts, Array], Array], units: Array, *, seed: Seed, resamples: int, pooled: bool = True
 ) -> Array:
-    """Return a statistic of every resample of some units, (resamples, …).
+    """Return a statistic for each resample of `units`, (resamples, …).
 
-    `units`: rows (n, k). `statistic` takes the counts of a block of b resamples, (b, rows), and the rows, and returns
-    one value or array per resample, (b, …). `pooled`: equal rows are interchangeable, so only the distinct rows are
-    drawn, each as often as it occurs; they are sorted, so that the order of units does not matter. Raises MethodError
-    when `resamples` is not positive.
+    `units` are rows (n, k). `statistic` takes the counts of a block of b resamples, (b, rows), and the rows, and
+    returns one value or array per resample, (b, …). With `pooled`, equal rows are interchangeable: only the distinct
+    rows are drawn, each as often as it occurs, and they are sorted, so that the order of units does not matter. Raises
+    MethodError if `resamples` is not positive.
     """
     check_resamples(resamples)
     rows, times = np.unique(units, axis=0, return_counts=True) if pooled else (units, np.ones(len(units), dtype=int))
@@ -76,16 +76,16 @@ def resampled(
 
 
 def percentile(draws: Array, level: float) -> tuple[float, float]:
-    """Return the percentile interval: the central share `level` of the resamples."""
+    """Return the limits of the percentile interval, which contains the central `level` of the draws."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, float]:
-    """Return the percentile interval widened for n resampled units (Hesterberg 2015, Am. Stat. 69:371–386).
+    """Return the limits of the expanded percentile interval for n units (Hesterberg 2015, Am. Stat. 69:371–386).
 
-    It is wider by the ratio of the t interval to the normal interval with the bootstrap's sd, which divides by n. NaN
-    for one unit, or if a resample is NaN.
+    The interval is wider by the ratio of the t interval to the normal interval with the bootstrap standard deviation,
+    whose divisor is n. NaN for one unit, or if a draw is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan, np.nan
@@ -95,12 +95,13 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
 
 
 def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0) -> float:
-    """Return the two-sided p-value for the value `against`; it is below 1 − level if `expanded_percentile` excludes it.
+    """Return the two-sided p-value for the value `against`; below 1 − level if `expanded_percentile` excludes it.
 
     The observed value counts as one of the draws (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` draws beyond
-    `against` cannot show how far away it is: with five units and 10,000 draws, a counted p is never below .029, however
-    clear the difference. In this case the p of the t test with the draws' sd is used if it is smaller. `least`: the
-    lower limit of that p, for units whose sd is unreliable. NaN for one unit, or if a resample is NaN.
+    `against` do not determine a small p-value: with five units and 10,000 draws, a p-value based on counts is never
+    below .029, however clear the difference. In this case the p-value of the t test with the standard deviation of the
+    draws is used if it is smaller. `least` is the lower limit of that p-value, for units whose standard deviation is
+    unreliable. NaN for one unit, or if a draw is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan
@@ -113,25 +114,25 @@ def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0
 
 
 def _by_t(deviate: float, n: int) -> float:
-    """Return the two-sided p of a deviate of a mean's resamples over n units, whose sd divides by n."""
+    """Return the two-sided t-test p-value for a bootstrap mean's deviate; its standard deviation has divisor n."""
     return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 
 def percentile_bootstrap(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> Method:
-    """Describe a percentile bootstrap interval."""
+    """Return the description of a percentile bootstrap interval."""
     return resampling("percentile-bootstrap", units, resamples, seed, noun)
 
 
 def resampling(code: str, units: int, resamples: int, seed: Seed, noun: str, **params: object) -> Method:
-    """Describe an interval by any method that resamples units."""
+    """Return the description of an interval, whose method has the given code, based on resampled units."""
     return Method(code, **params, units=units, noun=noun, resamples=resamples, seed=seed_of(seed))
 
 
 def seed_of(seed: Seed) -> int | str:
-    """Return the seed for the description of a method, or a phrase for a caller's generator."""
+    """Return the seed for a method's description, or "caller's generator" for a generator."""
     return "caller's generator" if isinstance(seed, np.random.Generator) else int(seed)
 
 
 def few_clusters(clusters: int, noun: str = "clusters") -> Note | None:
-    """Return the note on an interval from few units, or None."""
+    """Return a note if there are fewer than `FEW_CLUSTERS` units, or None."""
     return Note("few-clusters", have=clusters, noun=noun) if clusters < FEW_CLUSTERS else None

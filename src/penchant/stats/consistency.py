@@ -1,4 +1,4 @@
-"""Consistency of a table of scores: Cronbach's α, and shares of its variance."""
+"""Consistency of scores: Cronbach's α and the decomposition of variance."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from penchant.wording.phrases import Method, Note, present
 
 ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
-"""The share of variance due to templates that treat statements differently."""
+"""The name of the interaction between statements and templates."""
 RESPONDENTS = 30
-"""The fewest respondents for an α, by convention (cf. Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
+"""The smallest number of respondents for α, by convention (cf. Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
 def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | None = None) -> Estimate:
     """Return Cronbach's α, the internal consistency of items (columns) over respondents (rows).
 
-    α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
-    Rows with a NaN are left out and counted in `note`. With fewer than `RESPONDENTS` rows α is NaN, since a few
-    respondents who answer nearly alike can make it meaningless and far below 0. With `weights` of the rows the
-    variances are weighted, and the interval is that of Kish's effective number of rows.
+    α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's confidence interval (1965, Psychometrika
+    30:357–370). Rows with a NaN are left out and counted in a note. With fewer than `RESPONDENTS` rows α is NaN, since
+    a few respondents with nearly identical answers can make it meaningless and far below 0. With `weights` of the rows
+    the variances are weighted, and the interval is based on Kish's effective number of rows.
     """
     table = np.asarray(scores, dtype=np.float64)
     known = ~np.isnan(table).any(axis=1)
@@ -47,10 +47,10 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
 
 
 def variance_shares(table: Array) -> dict[str, Array]:
-    """Return shares of the sum of squares of a full table (…, statements, templates, groups).
+    """Return the shares of the sum of squares of a full table (…, statements, templates, groups) by source.
 
-    There is one share per factor, one for the interaction of statements and templates, and the rest. The table is
-    balanced, so that the shares add up to 1; NaN if nothing varies.
+    The sources are the three factors, the interaction of statements and templates, and the rest. The table is balanced,
+    so the shares add up to 1; they are NaN if the scores do not vary.
     """
     axes = {"statement": -3, "template": -2, "group": -1}
     mean = table.mean(axis=(-3, -2, -1), keepdims=True)

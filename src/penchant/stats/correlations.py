@@ -1,7 +1,7 @@
-"""Correlation and regression slope of two numbers per unit, with the units as a sample.
+"""Correlation and regression slope of paired numbers, one pair per unit, with the units as a random sample.
 
-Interval: expanded percentile bootstrap over units (Hesterberg 2015). Test: the second numbers are permuted among the
-units; its null hypothesis is that the two are unrelated.
+Interval: expanded percentile bootstrap over units (Hesterberg 2015). Test: permutation of the second numbers among the
+units, under the null hypothesis that the two numbers are independent.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from penchant.wording.phrases import Method, Note, present
 SLOPE = "slope"
 DIFFERENCE = f"difference of {PEARSON}"
 FEWEST = 5
-"""The fewest units for a correlation or a slope."""
+"""The smallest number of units for a correlation or a slope."""
 ENOUGH = 30
-"""The number of units below which an interval is called rough (docs/validity.md)."""
+"""The smallest number of units for an interval without a caution (docs/validity.md)."""
 _SAME = 1e-12
-"""Numbers that differ by less than this share of the largest are equal but for rounding."""
+"""The relative difference below which numbers are considered equal."""
 
 
 def correlation(
@@ -40,10 +40,10 @@ def correlation(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """Return Pearson's r of x and y, one number each per unit, or with `ranks` Spearman's ρ, with interval and test.
+    """Return Pearson's r of x and y or, with `ranks`, Spearman's ρ, with a confidence interval and a test.
 
-    Tied ranks are averaged. NaN for fewer than five units, or if either number is the same for all. Raises DataError
-    for NaN or unequal lengths.
+    x and y have one number per unit. Tied ranks are averaged. NaN for fewer than five units, or if x or y is constant.
+    Raises DataError for NaN or unequal lengths.
     """
     statistic = _spearman if ranks else _pearson
     return _estimate(SPEARMAN if ranks else PEARSON, statistic, x, y, ranks, seed, resamples, level, noun)
@@ -58,9 +58,9 @@ def slope(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """Return the least-squares slope of y on x, with an interval and the test of `correlation`.
+    """Return the least-squares slope of y on x, with a confidence interval and the permutation test of `correlation`.
 
-    NaN and errors as for `correlation`.
+    It is NaN, and errors are raised, in the same cases as in `correlation`.
     """
     return _estimate(SLOPE, _slopes, x, y, False, seed, resamples, level, noun)
 
@@ -75,10 +75,11 @@ def correlation_difference(
     level: float = 0.95,
     noun: str = "units",
 ) -> Estimate:
-    """Return Pearson's r of x and `first` minus that of x and `second`, over the same resampled units.
+    """Return Pearson's r of x and `first` minus Pearson's r of x and `second`, with a confidence interval and a test.
 
-    The test is from the same bootstrap as the interval: p is below 1 − `level` if the interval excludes 0. NaN and
-    errors as for `correlation`.
+    Both correlations are computed from the same resampled units. The test uses the same bootstrap as the interval: p is
+    below 1 − `level` if the interval excludes 0. The difference is NaN, and errors are raised, in the same cases as in
+    `correlation`.
     """
     check_level(level)
     check_resamples(resamples)
@@ -139,7 +140,7 @@ def _estimate(
 
 
 def _none(measure: str, sides: Sequence[Array], noun: str) -> Note | None:
-    """Return the reason why some units have no such number, or None."""
+    """Return a note with the reason why a measure is undefined for these units, or None if it is defined."""
     if len(sides[0]) < FEWEST:
         return Note("needs-more", measure=measure, least=FEWEST, noun=noun)
     alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)
@@ -166,7 +167,7 @@ def _spearman(counts: Counts, units: Array) -> Array:
 
 
 def _slopes(counts: Counts, units: Array) -> Array:
-    """Return the slope in each resample; NaN if all drawn units have the same x."""
+    """Return the slope for each resample; NaN if all drawn units have the same x."""
     weights = counts.astype(np.float64)
     n = weights.sum(axis=1)
     x, y = (units - units.mean(axis=0)).T
@@ -180,7 +181,7 @@ def _slopes(counts: Counts, units: Array) -> Array:
 def _permutation_p(units: Array, *, ranks: bool, seed: Seed, draws: int) -> float:
     """Return the two-sided permutation p-value, (1 + extreme)/(1 + draws) (Phipson & Smyth 2010).
 
-    Extreme means |Σ x·y| of centred numbers.
+    A permutation is extreme if |Σ x·y| of the centred numbers is at least the observed value.
     """
     x, y = (scipy.stats.rankdata(side) if ranks else side for side in units.T)
     x, y = x - x.mean(), y - y.mean()

@@ -1,6 +1,6 @@
-"""Judgements of the same items by several raters, compared with scores and each other; both are samples.
+"""Judgements of the same items by several raters, with both items and raters as random samples.
 
-Judgements are an array (raters, items), with NaN for missing ones; every item has a judgement.
+Judgements are an array (raters, items), with NaN for missing judgements; every item has at least one judgement.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ from penchant.wording.phrases import Method, Note, present
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 FEWEST = 3
-"""The fewest items for a correlation, and the fewest raters of an item for a ceiling."""
+"""The smallest number of items for a correlation, and of raters per item for a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-"""The number of items below which an interval is called rough; `FEW_RATERS` likewise (simulated in the slow tests)."""
+"""The smallest number of items, as `FEW_RATERS` of raters, for an interval without a caution (simulated)."""
 WIDE = Note("wide-of-100")
 _SAME = 1e-12
-"""Numbers that differ by less than this share of the largest are equal but for rounding."""
+"""The relative difference below which numbers are considered equal."""
 
 
 def as_judgements(judged: ArrayLike) -> Array:
-    """Return the judgements as an array whose order of raters depends only on their judgements.
+    """Return the judgements as an array with the raters sorted by their judgements.
 
-    Raises DataError for an item without a judgement, or a judgement that is infinite or not a number.
+    Raters without any judgement are dropped. Raises DataError for an array that is not two-dimensional, an item without
+    a judgement, or an infinite judgement.
     """
     array = np.asarray(judged, dtype=np.float64)
     if array.ndim != 2 or np.isinf(array).any():
-        raise DataError(f"expected a finite number or NaN per rater and item, got {array.shape}", where="judgements")
+        raise DataError(f"expected finite numbers or NaN (raters, items), got shape {array.shape}", where="judgements")
     array = array[~np.isnan(array).all(axis=1)]
     alone = int(np.isnan(array).all(axis=0).sum()) if len(array) else array.shape[1]
     if alone:
@@ -67,13 +68,14 @@ def correlation(
     noun: str = "items",
     most_lost: float = 1.0,
 ) -> Estimate:
-    """Return Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and their mean judgements.
+    """Return Pearson's r or, with `ranks`, Spearman's ρ between the scores of items and their mean judgements.
 
-    Interval: percentile bootstrap that draws items and raters, each with replacement and independently of the other
-    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411), shifted on the scale of Fisher's z until its
-    median is the observed value, because drawn raters include fewer different ones. The interval covers the result with
-    as many other raters. Resamples without a correlation are left out and counted; if they are a larger share than
-    `most_lost`, nothing is estimated. Raises DataError for NaN or arrays that do not fit.
+    The interval is a percentile bootstrap that draws items and raters, both with replacement and independently of each
+    other (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411). It is shifted on the scale of Fisher's z
+    so that its median is the observed value, because a resample contains fewer distinct raters than the data. It covers
+    the correlation for as many raters drawn anew. Resamples without a correlation are left out and counted in a note;
+    if their share exceeds `most_lost`, the estimate is NaN. Raises DataError for NaN scores or arrays of incompatible
+    shapes.
     """
     check_level(level)
     check_resamples(resamples)
@@ -105,7 +107,7 @@ def correlation(
 
 
 def _draws(scores: Array, judged: Array, *, ranks: bool, seed: Seed, resamples: int) -> Array:
-    """Return the correlation in each resample of raters and of items."""
+    """Return the correlation for each joint resample of raters and items."""
     rng = np.random.default_rng(seed)
     step = max(1, CHUNK // len(scores))
     parts = []
@@ -122,10 +124,10 @@ def _fisher(r: Array | float) -> Array:
 
 
 def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
-    """Return the correlation with all raters, and then without each of them: (1 + raters,).
+    """Return the correlation with all raters, followed by the correlations without each of them, (1 + raters,).
 
-    All are NaN if the first is. For a rater without judgements, or without whom there is no correlation, the value is
-    the first.
+    All are NaN if the correlation with all raters is NaN. If a rater has no judgements, or the correlation is undefined
+    without the rater, the value is that with all raters.
     """
     values, table = as_values(scores, where="scores"), np.asarray(judged, dtype=np.float64)
     raters, n = table.shape
@@ -137,15 +139,15 @@ def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
 
 
 def _few(raters: int, items: int, noun: str) -> Note:
-    """Return the note on the coverage of the interval in simulations, with a caution for few raters or items."""
+    """Return a note on the coverage of the interval in simulations, with a caution if there are few raters or items."""
     few = [[raters, "raters"]] * (raters < FEW_RATERS) + [[items, noun]] * (items < FEW_ITEMS)
     return Note("rough-of-raters-and-items", few=few, would_do=[FEW_RATERS, FEW_ITEMS]) if few else WIDE
 
 
 def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, ranks: bool) -> Array:
-    """Return the correlation in every resample, given how often each rater (b, raters) and item (b, items) is drawn.
+    """Return the correlation for each resample, given how often each rater (b, raters) and item (b, items) is drawn.
 
-    NaN if either side is the same for all items that are drawn and judged.
+    NaN if the scores or the mean judgements are equal for all items that are drawn and have a judgement.
     """
     heard = raters @ (~np.isnan(judged)).astype(np.float64)
     with np.errstate(invalid="ignore"):
@@ -161,9 +163,9 @@ def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, 
 
 
 def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
-    """Return Pearson's r of each row of x and y, (b, n), with the `weights` of their entries, (b, n).
+    """Return the weighted Pearson correlation of each row of x and y; x, y and `weights` have the shape (b, n).
 
-    NaN if a side is the same for all entries with a weight.
+    NaN if x or y is constant over the entries of a row with positive weight.
     """
     total = weights.sum(axis=1, keepdims=True)
     result = np.full(len(x), np.nan)
@@ -179,7 +181,7 @@ def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
 
 
 def _alike(values: Array, weights: Array | None = None) -> Codes:
-    """Return for each row whether all values with a weight are equal but for rounding."""
+    """Return a mask of the rows whose values with positive weight are all equal, up to rounding."""
     drawn = np.ones(values.shape, dtype=bool) if weights is None else weights > 0
     highest, lowest = (
         edge(np.where(drawn, values, fill), axis=1) for edge, fill in ((np.max, -np.inf), (np.min, np.inf))
@@ -189,7 +191,7 @@ def _alike(values: Array, weights: Array | None = None) -> Codes:
 
 
 def midranks(values: Array, weights: Array) -> Array:
-    """Return the ranks of the values of each row, each as often as its weight; tied ranks are averaged."""
+    """Return the ranks within each row, with each value counted as often as its weight; tied ranks are averaged."""
     order = np.argsort(values, axis=1, kind="stable")
     ordered, times = (np.take_along_axis(array, order, axis=1) for array in (values, weights))
     after = np.cumsum(times, axis=1)
@@ -208,7 +210,7 @@ def midranks(values: Array, weights: Array) -> Array:
 
 
 def majority(judged: Array) -> Array:
-    """Return the sign that most raters give each item, (items,): 1, −1, or 0 for a tie."""
+    """Return the sign that most raters give to each item, (items,): 1, −1, or 0 for a tie."""
     signs: Array = np.sign(np.nansum(np.sign(judged), axis=0))
     return signs
 
@@ -220,16 +222,16 @@ def ceiling(
     level: float = 0.95,
     noun: str = "items",
 ) -> Estimate:
-    """Return how often a rater gives the sign that most of the other raters give.
+    """Return the mean agreement of a rater with the majority of the other raters, as a proportion.
 
-    It is the mean over raters, each over the items where three or more judged and the others do not tie; a judgement of
-    0 counts one half. `n` is the number of those items.
+    It is the mean over raters, each over the items with three or more judgements for which the others do not tie; a
+    judgement of 0 counts one half. `n` is the number of those items.
 
-    Interval: a t interval on the logit scale. The variance between items is that of the jackknife over them, or over
-    `clusters` of them, which `noun` names; the variance between raters is also the jackknife's, with majorities
-    recomputed without the rater. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin
-    2:110–114). The interval is conservative, since the interaction of raters and items counts twice. NaN if no item has
-    three raters.
+    The confidence interval is a t interval on the logit scale. The variance between items is the jackknife variance
+    over items, or over `clusters` of items, whose plural noun is `noun`; the variance between raters is the jackknife
+    variance over raters, with majorities recomputed without the rater. The degrees of freedom of their sum are
+    Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interval is conservative, since the interaction of raters
+    and items counts twice. NaN if no item has three raters.
     """
     check_level(level)
     table = as_judgements(judged)
@@ -256,9 +258,9 @@ def ceiling(
 
 
 def _against_others(judged: Array, others: int) -> Array:
-    """Return the credit of each rater at each item against the majority of the others.
+    """Return the credit of each rater for each item, judged against the majority of the other raters.
 
-    NaN if the rater or `others` of them are missing, or if the others tie.
+    NaN if the rater or all but fewer than `others` other raters did not judge the item, or if the other raters tie.
     """
     signs = np.sign(judged)
     judged_here = ~np.isnan(signs)
@@ -268,9 +270,9 @@ def _against_others(judged: Array, others: int) -> Array:
 
 
 def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
-    """Return the mean over raters of their mean credit.
+    """Return the mean over raters of each rater's mean credit.
 
-    `without` has the sums and numbers of credits to leave out, for each rater.
+    `without` contains, for each rater, the sum and the number of credits to leave out.
     """
     given = ~np.isnan(credit)
     sums, numbers = np.nansum(credit, axis=1), given.sum(axis=1).astype(np.float64)
@@ -281,7 +283,7 @@ def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
 
 
 def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
-    """Return the jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
+    """Return the jackknife variance over clusters of items with a credit, and its degrees of freedom."""
     used = np.unique(codes[(~np.isnan(credit)).any(axis=0)])
     values = []
     for code in used:
@@ -291,7 +293,7 @@ def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
 
 
 def _between_raters(judged: Array) -> tuple[float, int]:
-    """Return the jackknife's variance over raters, with its degrees of freedom."""
+    """Return the jackknife variance over raters, and its degrees of freedom."""
     left = (np.delete(judged, rater, axis=0) for rater in range(len(judged)))
     return _jackknife(np.array([_mean_of_raters(_against_others(part, FEWEST - 2)) for part in left]))
 

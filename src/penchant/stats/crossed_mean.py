@@ -1,6 +1,6 @@
-"""Means, and differences of means, over crossed rows, such as every template with every profession.
+"""Means, and differences between means, over crossed rows, such as every template with every profession.
 
-The units of every factor are a sample and contribute to the variance of the error.
+The units of each factor are a random sample and contribute to the standard error.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from penchant.stats.weighted import effective_n, mean_variance
 from penchant.wording.phrases import Method, Note
 
 Statistic = Callable[[Array], float]
-"""A number computed from the rows with weight 1 among weights (rows,) of 0 and 1; NaN if too few are left."""
+"""A function of row weights of 0 and 1 that returns a number for the rows with weight 1, or NaN for too few rows."""
 FEW = 5
-"""The number of units of a factor below which an interval is called rough."""
+"""The smallest number of units per factor for an interval without a caution."""
 _NONE = 1e-12
-"""The share of the largest square below which a variance is rounding."""
+"""The relative size below which a variance is considered zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor by which rows are crossed: the plural `noun` of its units, and the unit of every row, (rows,).
+    """A factor by which rows are crossed, with the plural `noun` of its units and the `unit` of each row, (rows,).
 
-    The unit is −1 for a row that belongs to none.
+    Units are numbered from 0; rows that belong to no unit have −1.
     """
 
     noun: str
@@ -38,20 +38,20 @@ class Factor:
 
     @property
     def units(self) -> int:
-        """The number of units."""
+        """Number of units."""
         return int(self.unit.max(initial=-1)) + 1
 
 
 def crossed(
     statistic: Statistic, factors: Sequence[Factor], *, n: int, level: float = 0.95, against: float | None = None
 ) -> Estimate:
-    """Return a statistic of crossed rows with a t interval and, with `against`, a t test of that value.
+    """Return a statistic of crossed rows with a t interval and, if `against` is given, a t test of that value.
 
-    The variance is the jackknife's over the units of each factor. The part that two factors share, such as the noise of
-    single rows, is subtracted by the jackknife over the cells of both (Cameron, Gelbach & Miller 2011, J. Bus. Econ.
-    Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are Satterthwaite's
-    (1946, Biometrics Bulletin 2:110–114). `n` is the sample size to report. There is no interval, but a note, if a
-    factor has one unit, or if the statistic without one of its units is undefined.
+    The variance is the jackknife variance over the units of each factor. The part that two factors share, such as the
+    noise of single rows, is subtracted by the jackknife over the cells of both (Cameron, Gelbach & Miller 2011, J. Bus.
+    Econ. Stat. 29:238–249, without the terms that may make a variance negative). The degrees of freedom are
+    Satterthwaite's (1946, Biometrics Bulletin 2:110–114). `n` is the sample size to report. The estimate has a note
+    instead of an interval if a factor has one unit, or if the statistic is undefined without one of the units.
     """
     check_level(level)
     rows = len(factors[0].unit)
@@ -81,9 +81,9 @@ def crossed(
 
 
 def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float, int]]:
-    """Return the variance from each factor with its degrees of freedom.
+    """Return the variance component and the degrees of freedom of each factor.
 
-    The factor with the largest variance counts in full, the others without the part shared with it.
+    The factor with the largest variance counts in full; the others exclude the part that they share with it.
     """
     whole = [jackknife(statistic, factor.unit) for factor in factors]
     if np.isnan(whole).any():
@@ -99,7 +99,7 @@ def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float,
 
 
 def jackknife(statistic: Statistic, unit: Codes) -> float:
-    """Return the jackknife variance of a statistic over units; NaN for a single unit, or if a value is undefined."""
+    """Return the jackknife variance of a statistic over units; NaN for one unit, or if a leave-one-out value is NaN."""
     number = int(unit.max(initial=-1)) + 1
     if number < 2:
         return np.nan
@@ -108,7 +108,7 @@ def jackknife(statistic: Statistic, unit: Codes) -> float:
 
 
 def _crossing(one: Codes, other: Codes) -> Codes:
-    """Return the cell of two factors for each row, −1 for a row that lacks a unit of either."""
+    """Return the index of each row's cell in the crossing of two factors; −1 for a row without a unit in one."""
     both = (one >= 0) & (other >= 0)
     crossing = np.full(len(one), -1, dtype=np.intp)
     crossing[both] = np.unique(np.column_stack([one[both], other[both]]), axis=0, return_inverse=True)[1].ravel()
@@ -116,7 +116,7 @@ def _crossing(one: Codes, other: Codes) -> Codes:
 
 
 def mean_of(values: Array) -> Statistic:
-    """Return the statistic that is the mean of rows."""
+    """Return a function that computes the weighted mean of the rows' values."""
 
     def statistic(weights: Array) -> float:
         total = weights.sum()
@@ -126,9 +126,10 @@ def mean_of(values: Array) -> Statistic:
 
 
 def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
-    """Return the statistic that is the mean over cells of the first side's mean minus the second side's.
+    """Return a function that computes the mean difference between the means of two sides, over cells.
 
-    `second` is 0 or 1 for each row; cells without a side do not count.
+    `second` is 0 for rows of the first side and 1 for rows of the second side, whose mean is subtracted. Cells without
+    rows on both sides are ignored.
     """
     number = int(cells.max(initial=-1)) + 1
     place = 2 * cells + second
@@ -149,9 +150,9 @@ def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A difference of means, the `variance` of its error, and Satterthwaite's degrees of freedom `df` (1946).
+    """A difference between means, the `variance` of its error, and Satterthwaite's degrees of freedom `df` (1946).
 
-    The last two are NaN for one template, or one word in a group, since their spread is then unknown.
+    `variance` and `df` are NaN for one template or for a group of one word, since the spread is then unknown.
     """
 
     value: float
@@ -160,15 +161,17 @@ class Contrast:
 
 
 def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
-    """Return the mean of `first` minus that of `second`: scores (templates, words) over the same templates.
+    """Return the mean of `first` minus the mean of `second`, scores (templates, words) over the same templates.
 
-    The variance is that of the components of a table of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
-    templates, words of either group, and the residual, which is part of the first. Raises DataError for NaN, for arrays
-    of another shape, and for unequal numbers of templates.
+    The variance is estimated from variance components of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
+    templates, words of either group, and the residual, which is included in the first component. Raises DataError for
+    NaN, for arrays that are not two-dimensional, and for unequal numbers of templates.
     """
     one, other = (np.asarray(part, dtype=np.float64) for part in (first, second))
     if one.ndim != 2 or other.ndim != 2 or not one.size or not other.size or len(one) != len(other):
-        raise DataError(f"expected scores by template and word, got {one.shape} and {other.shape}", where="contrast")
+        raise DataError(
+            f"expected scores (templates, words), got shapes {one.shape} and {other.shape}", where="contrast"
+        )
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise DataError("a score is NaN or infinite", where="contrast")
     gaps = np.sort(_means(one, 1) - _means(other, 1))
@@ -183,13 +186,13 @@ def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
 
 
 def _means(scores: Array, axis: int) -> Array:
-    """Return means along an axis, summed in sorted order, so that the order of words or templates does not matter."""
+    """Return means along an axis, summed in sorted order, so that the order of words or templates has no effect."""
     means: Array = np.sort(scores, axis=axis).mean(axis=axis)
     return means
 
 
 def _between(scores: Array) -> float:
-    """Return the variance between words of one group without the variance within words; at least 0."""
+    """Return the variance between the words of one group, excluding the residual variance; at least 0."""
     templates = len(scores)
     words = _means(scores, 0)
     middle = float(np.sort(words).mean())
@@ -211,16 +214,17 @@ def crossed_difference(
     scale: tuple[float, float],
     weights: Array | None = None,
 ) -> Estimate:
-    """Return the mean rating minus people's mean over the same items, with a t interval and its test of 0.
+    """Return the mean rating minus the respondents' mean over the same items, with a t interval and a test of 0.
 
-    `ratings`: one per item, (items,); `answers`: (people, items), none missing; `shared`: the variance of the mean
-    rating that comes from a calibration on `calibrated` units; `scale`: the ends of the scale of ratings and answers,
-    which also limit the interval, given the interval of people's mean. `weights` of people, (people,), or None; with
-    weights they count as Kish's effective number of people.
+    `ratings` has one rating per item, (items,); `answers` has the shape (people, items), without missing answers.
+    `shared` is the variance of the mean rating due to a calibration on `calibrated` units. `scale` contains the ends of
+    the scale of ratings and answers, which also limit the interval, given the interval of the respondents' mean.
+    `weights` are those of the respondents, (people,), or None; weighted respondents count as Kish's effective number of
+    respondents.
 
-    The error has three parts: items (their gaps vary), people (their means vary), and `shared`. t has the smaller
-    degrees of freedom of items and people, the cautious choice. Variation within people between items counts twice,
-    which is little.
+    The error variance has three components: items (the variance of their gaps), people (the variance of their means),
+    and `shared`. The degrees of freedom are the smaller of those for items and for people, a conservative choice. The
+    variation within people between items counts twice; this excess is small.
     """
     check_level(level)
     people, n = answers.shape
@@ -249,7 +253,7 @@ def crossed_difference(
 def _possible(
     answers: Array, weights: Array, means: Array, scale: tuple[float, float], df: int, level: float
 ) -> tuple[float, float]:
-    """Return the smallest and largest difference of a mean on the scale from people's mean within its interval."""
+    """Return the smallest and largest difference for a rating on the scale and a people's mean within its interval."""
     error = np.sqrt(mean_variance(answers.mean(axis=1), weights) + means.var(ddof=1) / len(means))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * error)
     mean = float(np.sort(means).mean())

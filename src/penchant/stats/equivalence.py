@@ -1,4 +1,4 @@
-"""The smallest detectable difference of a test, and equivalence within a bound (Schuirmann 1987)."""
+"""Smallest detectable difference of a test, and equivalence within a bound (Schuirmann 1987)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 import scipy
 
 POWER = 0.8
-"""The probability with which the smallest detectable difference is detected."""
+"""The power at the smallest detectable difference."""
 _POINTS = 300
-"""The number of quantiles that represent the distribution of a standard error."""
+"""The number of quantiles that approximate the distribution of a standard error."""
 
 
 def detectable(low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf) -> float:
-    """Return the smallest difference that a two-sided test with such an interval detects in four cases of five.
+    """Return the smallest difference that a two-sided test detects with a power of 0.8, given an interval.
 
-    The estimate has a t distribution of `df` degrees of freedom (default: normal), with the standard error implied by
-    the width of the interval. The power is that of two independent samples. `alpha`: the level of the test, 1 − `level`
-    by default. NaN without an interval.
+    The estimate has a t distribution with `df` degrees of freedom (default: normal), and its standard error follows
+    from the width of the interval between `low` and `high`, whose confidence level is `level`. The power is that for an
+    independent new sample. `alpha` is the level of the test, 1 − `level` by default. NaN without an interval.
     """
     tail = (1 - level if alpha is None else alpha) / 2
     if math.isinf(df):
@@ -33,10 +33,10 @@ def detectable(low: float, high: float, level: float, *, alpha: float | None = N
 
 @lru_cache(maxsize=256)
 def _standard_errors(df: float, tail: float) -> float:
-    """Return the detectable difference in estimated standard errors.
+    """Return the detectable difference in units of the estimated standard error.
 
-    It is x with P((z + x·s)/s' > t) = POWER, where z is normal, s² and s'² are χ²/df, and t is the quantile that leaves
-    `tail` above it.
+    It is the solution x of P((z + x·s)/s' > t) = POWER, where z is normal, s² and s'² are χ²/df, and t is the quantile
+    with upper tail probability `tail`.
     """
     of_error = np.sqrt(scipy.stats.chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, df) / df)
     reached = float(scipy.stats.t.isf(tail, df)) * of_error
@@ -51,10 +51,10 @@ def _standard_errors(df: float, tail: float) -> float:
 
 
 def narrower(level: float) -> float:
-    """Return the level of the interval for two one-sided tests, each at the level of a two-sided one: .90 for .95."""
+    """Return the confidence level whose interval corresponds to two one-sided tests (.90 for `level` .95)."""
     return 2 * level - 1
 
 
 def equivalent(low: float, high: float, bound: float) -> bool | None:
-    """Return whether an interval of the narrower level shows a difference below `bound`; None without an interval."""
+    """Return whether the interval lies within ±`bound`; None without an interval."""
     return None if math.isnan(low) or math.isnan(high) else -bound < low and high < bound

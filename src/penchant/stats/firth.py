@@ -1,7 +1,7 @@
-"""Bias-reduced logistic regression of counted rows.
+"""Bias-reduced logistic regression of rows with multiplicities.
 
-Firth's penalty (Firth 1993, Biometrika 80:27–38) keeps every estimate finite, even when a term separates right from
-wrong choices perfectly (Heinze & Schemper 2002, Stat. Med. 21:2409–2419).
+Firth's penalty (Firth 1993, Biometrika 80:27–38) keeps every estimate finite, even if a term separates right from wrong
+choices perfectly (Heinze & Schemper 2002, Stat. Med. 21:2409–2419).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _HALVINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a logistic regression: credits `y` (rows,), `design` (rows, terms) of full rank, and `times`.
+    """Rows of a logistic regression: credits `y` (rows,), `design` (rows, terms) of full rank, and multiplicities.
 
-    Each row stands for `times` items.
+    Each row represents `times` items.
     """
 
     y: Array
@@ -29,16 +29,17 @@ class Rows:
     times: Array
 
     def information(self, weights: Array) -> Array:
-        """Return Σ weight · x xᵀ over all items, (terms, terms)."""
+        """Return Σ weight · x xᵀ over all items, (terms, terms), given the weight of an item of each row."""
         information: Array = self.design.T @ (self.design * (self.times * weights)[:, None])
         return information
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The penalised log-likelihood at some coefficients, with quantities of each row.
+    """Penalised log-likelihood of a regression at given coefficients, with diagnostics for each row.
 
-    They are the probabilities π, the weights π(1−π) and the leverages h of a single item (Heinze & Schemper 2002, §2).
+    The diagnostics are the probability π (`share`), the weight π(1−π) and the leverage h of one item (Heinze & Schemper
+    2002, §2).
     """
 
     likelihood: float
@@ -48,7 +49,7 @@ class State:
 
 
 def state(rows: Rows, beta: Array) -> State:
-    """Return the regression at some coefficients."""
+    """Return the state of the regression at the coefficients `beta`."""
     logit = rows.design @ beta
     likelihood = float((rows.times * (rows.y * logit - np.logaddexp(0.0, logit))).sum())
     share = scipy.special.expit(logit)
@@ -62,7 +63,7 @@ def state(rows: Rows, beta: Array) -> State:
 
 
 def solve(rows: Rows, iterations: int) -> Array | None:
-    """Return the root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None without convergence."""
+    """Return the root of Firth's score Σ x(y − π + h(½ − π)), found by Newton's method; None without convergence."""
     beta = np.zeros(rows.design.shape[1])
     at = state(rows, beta)
     for _ in range(iterations):
@@ -82,10 +83,10 @@ def solve(rows: Rows, iterations: int) -> Array | None:
 
 
 def _curvature(rows: Rows, at: State) -> Array:
-    """Return minus the derivative of Firth's score, or the penalised information if that is not positive definite.
+    """Return the negative Jacobian of Firth's score, or the penalised information if it is not positive definite.
 
-    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; used alone, it takes hundreds
-    of steps when single items have nearly all the leverage. The rest is the derivative of h.
+    The penalised information, with weights (1 + h)π(1−π), is the Jacobian with h held fixed. Used alone, it takes
+    hundreds of steps if single items have nearly all the leverage. The remaining term is the derivative of h.
     """
     held = rows.information((1 + at.leverage) * at.weights)
     skew = 1 - 2 * at.share

@@ -1,9 +1,9 @@
-"""Tests that assume no model of the scores: McNemar's, tests of shares, sign flips, and Holm's correction.
+"""Tests without a model of the scores: McNemar's test, tests of proportions, sign-flip test, and Holm's correction.
 
 Tests of counts use the mid-p-value, which includes half of the probability of the observed count (Lancaster 1961, J.
-Am. Stat. Assoc. 56:223–234): exact tests of small samples reject a true hypothesis far less often than in 5 %, mid-p
-tests about as often (Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91, of McNemar's test; Lydersen,
-Fagerland & Laake 2009, Stat. Med. 28:1159–1175, of Fisher's).
+Am. Stat. Assoc. 56:223–234). In small samples, exact tests reject a true hypothesis far less often than in 5 % of
+cases, mid-p tests about as often (Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91, on McNemar's test;
+Lydersen, Fagerland & Laake 2009, Stat. Med. 28:1159–1175, on Fisher's test).
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _CHUNK = 2_000_000  # signs held at once
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
     """Return the two-sided mid-p-value for equal accuracy of `a` and `b` on the same items (McNemar 1947).
 
-    Binomial test on the discordant items, 1.0 when there are none, NaN without items. With ties in the credits it is
-    the sign test on the items' differences. Raises DataError for unequal lengths.
+    The test is a binomial test on the discordant items; the p-value is 1.0 if there are none, and NaN without items. If
+    there are ties among the credits, it is a sign test on the differences between items. Raises DataError for unequal
+    lengths.
     """
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
     check_lengths(first, second, where="McNemar test")
@@ -41,9 +42,9 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def binomial(credits: ArrayLike, share: float) -> float:
-    """Return the two-sided mid-p-value for a credit of 1 having the probability `share`.
+    """Return the two-sided mid-p-value for the hypothesis that a credit of 1 has the probability `share`.
 
-    NaN without items, and with ties, which a binomial count cannot represent.
+    NaN without items, or if there are ties, which a binomial count cannot represent.
     """
     array = as_credits(credits)
     if not len(array) or has_ties(array):
@@ -52,9 +53,9 @@ def binomial(credits: ArrayLike, share: float) -> float:
 
 
 def fisher(first: ArrayLike, second: ArrayLike) -> float:
-    """Return the two-sided mid-p-value for equal accuracy of two sets of items with credits 0 or 1.
+    """Return the two-sided mid-p-value for equal accuracy on two sets of items with credits 0 or 1.
 
-    It is conditional on the total number right. NaN if a set has no items.
+    The test is conditional on the total number of right choices. NaN if a set has no items.
     """
     one, other = as_credits(first, where="first"), as_credits(second, where="second")
     if not (len(one) and len(other)):
@@ -64,7 +65,7 @@ def fisher(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def _mid_p(distribution: Any, observed: int) -> float:
-    """Return the probability of counts less probable than `observed`, plus half of that of equally probable ones."""
+    """Return the probability of counts less probable than `observed` plus half of that of equally probable counts."""
     low, high = distribution.support()
     probability = distribution.pmf(np.arange(low, high + 1))
     own = distribution.pmf(observed)
@@ -73,10 +74,11 @@ def _mid_p(distribution: Any, observed: int) -> float:
 
 
 def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> float:
-    """Return the two-sided p-value for a mean difference of 0, from flipping signs at random (Fisher 1935, §21).
+    """Return the two-sided p-value for a mean difference of 0, based on random sign flips (Fisher 1935, §21).
 
-    Exact for up to 16 differences other than 0, else sampled: (1 + extreme) / (1 + draws) (Phipson & Smyth 2010). 1.0
-    when every one is 0, NaN without items. Raises DataError for NaN, MethodError when `draws` is not positive.
+    The test is exact for up to 16 nonzero differences; otherwise signs are sampled and p = (1 + extreme)/(1 + draws)
+    (Phipson & Smyth 2010). p is 1.0 if all differences are 0, and NaN without items. Raises DataError for NaN, and
+    MethodError if `draws` is not positive.
     """
     if draws < 1:
         raise MethodError(f"a randomisation test needs at least one draw, got {draws}")
@@ -95,7 +97,7 @@ def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> flo
 
 
 def _all_flips(sizes: Array) -> Array:
-    """Return Σ ± sizes for every pattern of signs, the first sign fixed at + (the rest are mirror images)."""
+    """Return Σ ± sizes for every pattern of signs with the first sign fixed at + (the other patterns mirror these)."""
     sums = sizes[:1]
     for size in sizes[1:]:
         sums = np.concatenate([sums + size, sums - size])
@@ -103,7 +105,7 @@ def _all_flips(sizes: Array) -> Array:
 
 
 def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Generator) -> int:
-    """Return how many of `draws` random sums Σ ± sizes reach `bound` in absolute value."""
+    """Return the number of random sums Σ ± sizes, out of `draws`, that reach `bound` in absolute value."""
     kinds, counts = np.unique(sizes, return_counts=True)
     grouped = len(kinds) * 20 < len(sizes)  # one binomial draw costs about twenty single signs
     terms, extreme = kinds if grouped else sizes, 0
@@ -119,7 +121,7 @@ def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Genera
 
 
 def held_against(estimate: Estimate, truth: float) -> Estimate:
-    """Return the estimate, with a note if its two-sided test of `truth` contradicts its interval."""
+    """Return the estimate, with a note if its two-sided test of the value `truth` contradicts its interval."""
     if np.isnan([estimate.p, estimate.low]).any():
         return estimate
     if (estimate.p < 1 - estimate.level) == (not estimate.low <= truth <= estimate.high):
@@ -128,13 +130,14 @@ def held_against(estimate: Estimate, truth: float) -> Estimate:
 
 
 def holm(p: ArrayLike) -> Array:
-    """Return adjusted p-values that bound the probability of any false rejection (Holm 1979, Scand. J. Stat. 6:65–70).
+    """Return adjusted p-values that control the family-wise error rate (Holm 1979, Scand. J. Stat. 6:65–70).
 
-    In the order of `p`. NaN stays NaN and does not count as a test. Raises DataError for a p outside [0, 1].
+    They are in the order of `p`. NaN stays NaN and does not count as a test. Raises DataError for a p-value outside [0,
+    1].
     """
     raw = np.asarray(p, dtype=np.float64)
     if raw.ndim != 1 or bool(np.any((raw < 0) | (raw > 1))):
-        raise DataError("p-values are a list of numbers between 0 and 1", where="Holm correction")
+        raise DataError("p-values must be a list of numbers between 0 and 1", where="Holm correction")
     adjusted = np.full(len(raw), np.nan)
     tested = np.flatnonzero(~np.isnan(raw))
     order = tested[np.argsort(raw[tested], kind="stable")]
@@ -144,9 +147,10 @@ def holm(p: ArrayLike) -> Array:
 
 
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
-    """Return the estimates with p-values adjusted within each family; each test gets its family's name and size.
+    """Return the estimates with p-values adjusted within each family.
 
-    Estimates of family None are unchanged, and a p of NaN is not a test.
+    `family` returns the name of an estimate's family, or None to leave the estimate unchanged. Each test is given the
+    name and the size of its family; a p-value of NaN does not count as a test.
     """
     adjusted = list(estimates)
     families: dict[str, list[int]] = {}
@@ -163,7 +167,7 @@ def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | 
 
 
 def placed_family(estimate: Estimate, *places: str) -> Estimate:
-    """Return the estimate with places, such as its data set, appended to the name of its family, if it has one."""
+    """Return the estimate with `places`, such as its data set, appended to its test's family name, if it has one."""
     if estimate.test is None or not estimate.test.family:
         return estimate
     return replace(estimate, test=replace(estimate.test, family=", ".join([estimate.test.family, *places])))

@@ -1,4 +1,4 @@
-"""Interval estimates of shares, means and differences; credits are 1 (right), 0 (wrong) or ½ (a tie)."""
+"""Interval estimates of proportions, means and differences; credits are 1 (right), 0 (wrong) or ½ (a tie)."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, present
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
-"""The effective share of clusters below which an interval loses coverage, up to this number (docs/validity.md)."""
+"""The effective fraction of clusters below which up to this many clusters undercover (docs/validity.md)."""
 OUTWEIGHED = 1.2
-"""The effective number of clusters below which one outweighs all others."""
+"""The effective number of clusters below which one cluster outweighs all the others."""
 EQUAL, FEW_OTHERS = 0.7, 15
-"""Values are sparse if this share of them or more are equal, and fewer than this number are others."""
+"""The smallest fraction of equal values in sparse data, and the number of other values that sparse data stay below."""
 HELD = {
     1.2: {10: 0.885, 20: 0.921, 40: 0.940},
     2.0: {10: 0.656, 20: 0.882, 40: 0.912, 60: 0.929, 120: 0.938},
     3.2: {10: 0.510, 20: 0.644, 40: 0.878, 60: 0.896, 120: 0.926, 240: 0.943},
     4.7: {10: 0.842, 20: 0.737, 40: 0.688, 60: 0.736, 120: 0.899, 240: 0.922, 480: 0.932},
 }
-"""The coverage of 95 % t intervals for unfavourable values, by least skewness and number of items.
+"""Coverage of 95 % t intervals in unfavourable cases, by minimum skewness and number of items.
 
-The values are 1 for a share of .2, .1, .05 or .02 of all items (skewness 1.5, 2.5, 3.8 and 5.7) and normal about 0 with
-sd .05 for the others. Intervals that miss are from samples without such an item, which show no skewness.
+In simulations, a fraction .2, .1, .05 or .02 of items is 1 (skewness 1.5, 2.5, 3.8, 5.7), the rest normal about 0 with
+sd .05. Intervals that miss come from samples without any item of value 1, which show no skewness.
 """
 HELD_ENOUGH, _FEWEST = 0.93, 10
 
@@ -48,7 +48,7 @@ HELD_ENOUGH, _FEWEST = 0.93, 10
 
 
 def wilson(mean: float, items: int, level: float) -> tuple[float, float]:
-    """Return the score interval of a share `mean` over `items` ≥ 1 (Wilson 1927)."""
+    """Return the score confidence limits for a proportion `mean` over `items` ≥ 1 (Wilson 1927)."""
     z = float(scipy.stats.norm.ppf((1 + level) / 2))
     shrink = 1 + z * z / items
     centre = (mean + z * z / (2 * items)) / shrink
@@ -58,9 +58,9 @@ def wilson(mean: float, items: int, level: float) -> tuple[float, float]:
 
 
 def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return the mean credit with its Wilson score interval (Wilson 1927).
+    """Return the mean credit with Wilson's score interval (Wilson 1927).
 
-    With ties the interval is conservative: a credit of ½ varies less than the coin flip that it stands for. Raises
+    With ties the interval is conservative: a credit of ½ varies less than the coin flip that it represents. Raises
     DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
@@ -73,7 +73,7 @@ def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
-    """Return an estimate whose interval, if it has one, is cut at the ends of the scale."""
+    """Return the estimate with its interval, if any, clipped to the range from `lowest` to `highest`."""
     low, high = np.clip([estimate.low, estimate.high], lowest, highest).tolist()  # NaN stays
     return replace(estimate, low=low, high=high)
 
@@ -90,21 +90,22 @@ def clustered_mean(
     proportion: bool = False,
     against: float | None = None,
 ) -> Estimate:
-    """Return the mean over items that come in clusters, with a cluster-robust t interval and a test.
+    """Return the mean over clustered items, with a cluster-robust t interval and a test.
 
-    `values` and `clusters`: one number and one label per item. For a paired comparison of two models, pass the
-    differences. The standard error is that of the jackknife over clusters, and the distribution t with one degree of
-    freedom less than there are clusters; clusters of equal size give the t interval of their means. `proportion`: the
-    values lie in 0 to 1, and the interval is made on the logit scale; if all clusters have the same share it is
-    Wilson's over items, with a note. `against`: test the mean against this number, on the same scale. Source:
-    MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
+    `values` and `clusters` have one number and one label per item. For a paired comparison of two models, pass the
+    differences. The standard error is the jackknife standard error over clusters, and the t distribution has one degree
+    of freedom less than there are clusters; for clusters of equal size the interval is the t interval of their means.
+    With `proportion`, the values lie between 0 and 1 and the interval is computed on the logit scale; if all clusters
+    have the same proportion, it is Wilson's interval over items, with a note. With `against`, the mean is tested
+    against this number, on the same scale. Source: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises
+    DataError for NaN or unequal lengths.
     """
     check_level(level)
     array = as_values(values)
     codes = cluster_codes(clusters, len(array))
     if not len(array):
         return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
-    # Items are summed in sorted order, so that their order does not change a bit of the result.
+    # Items are summed in sorted order, so that the result does not depend on their order, to the last bit.
     order = np.lexsort((array, codes))
     sums, sizes = group_sums(codes[order], array[order]), np.bincount(codes).astype(np.float64)
     estimate = Estimate("mean", float(np.sort(array).mean()), len(array), level=level)
@@ -124,11 +125,11 @@ def clustered_mean(
 def clustered_ratio(
     estimate: Estimate, totals: Array, weights: Array, noun: str, *, logit: bool = False, against: float | None = None
 ) -> Estimate:
-    """Return Σ totals / Σ weights of two or more clusters with different ratios, with a cluster-robust t interval.
+    """Return Σ totals / Σ weights over two or more clusters with unequal ratios, with a cluster-robust t interval.
 
-    With `against` it also tests the ratio against that number. The order of clusters does not change a bit. The
-    jackknife's error, linearised: a cluster left out moves the ratio by its residual/(Σ weights)/(1 − its share of the
-    weights).
+    With `against`, the ratio is also tested against that number. The result does not depend on the order of clusters,
+    to the last bit. The standard error is the linearised jackknife: leaving a cluster out changes the ratio by the
+    cluster's residual/(Σ weights)/(1 − its share of the weights).
     """
     groups, whole = len(totals), float(np.sort(weights).sum())
     value = float(np.sort(totals).sum()) / whole
@@ -148,10 +149,10 @@ def clustered_ratio(
 
 
 def _unequal(shares: Array, noun: str) -> Note | None:
-    """Return the note on a few clusters of which some weigh much more than others, or None.
+    """Return a note if there are few clusters and their weights are very unequal, or None.
 
-    The error's share that is expected from each cluster is p²/(1 − p) of its share p of the weights; the effective
-    number of clusters is (Σ share)²/Σ share².
+    A cluster whose share of the weights is p is expected to contribute p²/(1 − p) to the error variance. With these
+    contributions c, the effective number of clusters is (Σ c)²/Σ c².
     """
     parts = np.sort(shares**2 / (1 - shares))
     groups, effective = len(shares), float(parts.sum() ** 2 / (parts**2).sum())
@@ -173,15 +174,15 @@ def t_mean(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     against: float | None = None,
 ) -> Estimate:
-    """Return the mean over independent items with its t interval and t test.
+    """Return the mean over independent items with a t interval and a t test.
 
-    `strata`: one label per item, in a design that fixes the size of each; the error is then that of a stratified mean,
-    √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114). A stratum of one
-    item has no spread; if there is one, the strata are ignored. `noun`: the plural name of the items. `bounds`: the
-    ends of the scale, at which the interval is cut. `against`: test the mean against this number; p is below 1 −
-    `level` exactly if the interval excludes the number. The note warns if values are so skewed, or so many of them
-    equal, that the interval does not reach its level. For items that come in groups see `clustered_mean`. Raises
-    DataError for NaN.
+    `strata` contains one label per item, for a design with fixed stratum sizes; the standard error is then that of a
+    stratified mean, √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114).
+    The strata are ignored if a stratum has a single item, whose spread is unknown. `noun` is the plural noun for the
+    items. `bounds` are the ends of the scale, to which the interval is clipped. With `against`, the mean is tested
+    against this number; p is below 1 − `level` exactly if the interval excludes the number. A note warns if the values
+    are so skewed, or so many of them are equal, that the coverage is too low. For clustered items see `clustered_mean`.
+    Raises DataError for NaN.
     """
     check_level(level)
     array = as_values(values)
@@ -212,27 +213,27 @@ def t_mean(
 
 
 def stratum_codes(strata: Iterable[Hashable] | None, items: int) -> Codes:
-    """Return the stratum of every item; a single one without strata."""
+    """Return the stratum code of each item; all 0 if `strata` is None."""
     return np.zeros(items, dtype=np.intp) if strata is None else cluster_codes(strata, items, where="strata")
 
 
 def in_strata(values: Array, codes: Codes) -> list[Array]:
-    """Return the values of each stratum, sorted; all in one if a stratum has a single value and so no spread."""
+    """Return the sorted values of each stratum, or of all strata together if a stratum has a single value."""
     codes = codes if np.bincount(codes).min() > 1 else np.zeros_like(codes)
     return [np.sort(values[codes == code]) for code in range(codes.max() + 1)]
 
 
 def stratified_variances(parts: list[Array]) -> list[tuple[float, float]]:
-    """Return the share of each stratum in the variance of a stratified mean, with its degrees of freedom.
+    """Return each stratum's contribution to the variance of a stratified mean, with its degrees of freedom.
 
-    Sorted, so that the order of strata does not change a bit of their sum.
+    The contributions are sorted, so that their sum does not depend on the order of strata, to the last bit.
     """
     items = sum(map(len, parts))
     return sorted((len(part) * float(part.var(ddof=1)) / items**2, len(part) - 1) for part in parts)
 
 
 def _skew(parts: list[Array], noun: str) -> Note | None:
-    """Return the note on the coverage of intervals from so few and so skewed values, or None if it suffices."""
+    """Return a note on the coverage for so few and such skewed values, or None if it is sufficient."""
     centred = np.concatenate([part - part.mean() for part in parts])
     items, skewness = len(centred), abs(float(np.mean(centred**3)) / float(np.mean(centred**2)) ** 1.5)
     measured = next((row for least, row in reversed(HELD.items()) if skewness >= least), {})
@@ -244,7 +245,7 @@ def _skew(parts: list[Array], noun: str) -> Note | None:
 
 
 def _sparse(values: Array, noun: str, level: float) -> Note | None:
-    """Return the note on the share of other values than the most frequent one, if it describes them better, or None."""
+    """Return a note on the proportion of values other than the most frequent, if the values are sparse, or None."""
     n, scale = len(values), float(np.abs(values).max())
     distinct, counts = np.unique(np.round(values / scale, 12), return_counts=True)
     most = int(counts.max())
@@ -259,7 +260,10 @@ def _sparse(values: Array, noun: str, level: float) -> Note | None:
 def within_scale(
     low: float, high: float, bounds: tuple[float, float], spread: float
 ) -> tuple[float, float, Note | None]:
-    """Return an interval cut at the ends of the scale, with a note if it is cut."""
+    """Return the limits of an interval clipped to `bounds`, with a note if a limit is at a bound.
+
+    Limits that are 0 up to rounding relative to `spread` become 0.
+    """
     low, high = max(low, bounds[0]), min(high, bounds[1])
     # Bounds that are 0 but for rounding become 0, not −1e-17 or −0.0.
     low, high = (0.0 if abs(bound) <= 1e-12 * spread else bound for bound in (low, high))
@@ -271,11 +275,11 @@ def within_scale(
 
 
 def paired_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return the mean credit of `a` minus that of `b`, for the same items under two models, with an interval.
+    """Return the mean credit of `a` minus that of `b`, for two models on the same items, with a confidence interval.
 
-    Without ties: adjusted Wald interval on the discordant counts, one added to each (Bonett & Price 2012, J. Educ.
-    Behav. Stat. 37:479–488), cut at ±1. With ties: t interval on the differences. Raises DataError for unequal lengths
-    or credits other than 0, ½ or 1.
+    Without ties, the interval is the adjusted Wald interval on the discordant counts, with one added to each (Bonett &
+    Price 2012, J. Educ. Behav. Stat. 37:479–488), clipped to ±1. With ties, it is the t interval of the differences.
+    Raises DataError for unequal lengths or credits other than 0, ½ or 1.
     """
     check_level(level)
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
@@ -309,8 +313,8 @@ def _t_interval(estimate: Estimate, gain: Array) -> Estimate:
 def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return the mean credit of `a` minus that of `b`, for two disjoint sets of items, with an interval and a test.
 
-    Interval: hybrid of two Wilson intervals (Newcombe 1998, Stat. Med. 17:873–890, method 10). p: Fisher's mid-p test,
-    or Welch's t test when there are ties. Raises DataError for credits other than 0, ½ or 1.
+    The interval is Newcombe's hybrid of two Wilson intervals (1998, Stat. Med. 17:873–890, method 10). The test is
+    Fisher's mid-p test, or Welch's t test if there are ties. Raises DataError for credits other than 0, ½ or 1.
     """
     check_level(level)
     first, second = as_credits(a, where="a"), as_credits(b, where="b")

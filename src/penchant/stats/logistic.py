@@ -1,4 +1,4 @@
-"""Accuracy adjusted for the token-length difference of the pair, by bias-reduced logistic regression."""
+"""Accuracy adjusted for the difference in token length within pairs, by bias-reduced logistic regression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from penchant.stats.inputs import (
 from penchant.wording.phrases import Method, Note, Notes, present
 
 FEW_ITEMS = 10
-"""The number of items below which differences share one level with the others of their sign."""
+"""The smallest number of items for a difference with a level of its own."""
 LACK_OF_FIT = "lack of fit of the line"
 _BISECTIONS, _MOST_STEPS = 80, 100
 _MOST_KNOWN = 0.99
@@ -34,12 +34,13 @@ _MOST_KNOWN = 0.99
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A fit of logit P(credit) = intercept of the stratum + slope · difference, or + level of the difference.
+    """Fit of logit P(credit) = intercept of the stratum + slope · difference, or + level of the difference.
 
-    `n` is the number of items. `intercept` is the logit of the accuracy at difference 0: with several strata, of the
-    mean of their accuracies there, weighted by their items. `slope` is NaN if differences have levels. Intervals use a
-    t distribution with `df` degrees of freedom (infinite: normal); `errors` names the kind of standard errors, `terms`
-    those of the model. A coefficient that cannot be computed is NaN and `notes` say why.
+    `n` is the number of items. `intercept` is the logit of the accuracy at difference 0; with several strata, the logit
+    of the mean of their accuracies at 0, weighted by numbers of items. `slope` is NaN if differences have levels.
+    Intervals use a t distribution with `df` degrees of freedom (infinite: normal). `errors` describes the standard
+    errors, and `terms` the terms of the model. A coefficient that cannot be computed is NaN, and `notes` contain the
+    reason.
     """
 
     n: int
@@ -54,24 +55,24 @@ class Fit:
 
     @property
     def method(self) -> Method:
-        """The method of the accuracy and its interval."""
+        """Description of the accuracy and its interval."""
         return Method("firth", terms=self.terms, errors=self.errors)
 
     @property
     def method_of_slope(self) -> Method:
-        """The method of the slope, whose cluster-robust errors are those of the jackknife."""
+        """Description of the slope, whose cluster-robust standard errors are jackknife standard errors."""
         errors = self.errors
         if errors is not None and errors.code == "errors-clusters":
             errors = Method("errors-clusters-jackknife", **errors.params)
         return Method("firth", terms=self.terms, errors=errors)
 
     def quantile(self, level: float) -> float:
-        """Return the half-width of an interval, in standard errors."""
+        """Return the half-width of the confidence interval in units of the standard error."""
         return float(scipy.stats.t.ppf((1 + level) / 2, self.df))
 
 
 def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
-    """Return the accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
+    """Return the accuracy predicted by a fit at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
     measure = "length-adjusted accuracy"
     if np.isnan(regression.intercept):
@@ -82,7 +83,7 @@ def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
 
 
 def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
-    """Return the change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
+    """Return the change in the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
     if np.isnan(regression.slope):
         notes = regression.notes or (Note("no-slope"),)
@@ -97,10 +98,10 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return Pearson's χ² of the line in the difference against a free level for each difference, with its p-value.
+    """Return Pearson's χ² for a line in the difference against one level per difference, with a p-value.
 
-    Differences of fewer than `FEW_ITEMS` items share a level with the others of their sign. Ties vary less than the
-    model assumes, so with them the test favours the line.
+    Differences with fewer than `FEW_ITEMS` items share one level with other such differences of the same sign. Ties
+    vary less than the model assumes, so with ties the test is conservative.
     """
     check_level(level)
     y, x = as_credits(credits), as_values(difference, where="difference")
@@ -130,15 +131,21 @@ def fit(
 ) -> Fit:
     """Fit Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
-    `strata`: each has its intercept; given the other terms, several are fitted without the penalty, which would draw
-    each of them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC). `levels`: every difference but 0
-    has a level of its own, those of fewer than `FEW_ITEMS` items one for each sign; without items at 0, the line is
-    fitted. Strata without any link to difference 0 are left out and counted in `note`. Standard errors: model-based,
-    from the penalised information, as in logistf; with ties but no clusters from the sandwich over items, as a tie
-    varies less than the model assumes; with G ≥ 2 `clusters`, each of whole strata, from the sandwich over clusters, t
-    with G−1 degrees of freedom, never below the model-based ones (see `_errors`). When all differences are 0, only the
-    intercept is fitted: log((k + ½)/(n − k + ½)) for k right of n. When the difference separates right from wrong, the
-    Wald interval of the slope is rough. Raises DataError for unequal lengths, NaN, or credits other than 0, ½ or 1.
+    `strata`: each stratum has its own intercept. With several strata the intercepts are fitted, given the other terms,
+    without the penalty, which would shrink each of them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317,
+    FLIC). Strata without any link to difference 0 are left out and counted in a note.
+
+    `levels`: each nonzero difference has its own level; differences with fewer than `FEW_ITEMS` items share one level
+    per sign. Without items at difference 0, a line is fitted instead.
+
+    Standard errors are model-based, from the penalised information, as in logistf. With ties but no clusters they are
+    sandwich errors over items, since a tie varies less than the model assumes. With G ≥ 2 `clusters`, each of which
+    consists of whole strata, they are sandwich errors over clusters, with a t distribution of G−1 degrees of freedom,
+    and never below the model-based errors (see `_errors`).
+
+    If all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right choices out of n. If
+    the difference separates right from wrong choices, the Wald interval of the slope is approximate. Raises DataError
+    for unequal lengths, NaN, or credits other than 0, ½ or 1.
     """
     y, x = as_credits(credits), as_values(difference, where="difference")
     check_lengths(y, x, where="difference")
@@ -163,7 +170,7 @@ def fit(
 
 
 def _levels(x: Array) -> Array:
-    """Return the level of every difference: itself, or ±∞ for the rare ones of that sign."""
+    """Return the level of each difference: the difference itself, or ±∞ by sign for a difference with few items."""
     values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
     rare = np.where(values > 0, np.inf, -np.inf)
     names = np.where((counts >= FEW_ITEMS) | (values == 0), values, rare)
@@ -171,10 +178,10 @@ def _levels(x: Array) -> Array:
 
 
 def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
-    """Return for each stratum whether it has an accuracy at difference 0 under the model.
+    """Return a mask of the strata whose accuracy at difference 0 is identified by the model.
 
-    A line that varies in one stratum serves all. A stratum without pairs at 0 borrows a level from another that has
-    both, or that borrows from a third.
+    A line that varies within one stratum identifies all strata. With levels, a stratum without pairs at 0 must share a
+    level with another stratum that is identified.
     """
     count = int(strata.max()) + 1
     cells = np.unique(np.column_stack([strata, steps]), axis=0)
@@ -193,9 +200,9 @@ def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """The regression on counted rows, with the `stratum` and `cluster` of every row.
+    """Regression on distinct rows with multiplicities, with the `stratum` and `cluster` of each row.
 
-    `back` maps its coefficients to intercepts, then slope or levels.
+    `back` maps the fitted coefficients to intercepts, followed by the slope or the levels.
     """
 
     rows: Rows
@@ -206,7 +213,10 @@ class _Model:
 
     @classmethod
     def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool) -> _Model:
-        """Return the model of items, counted by their distinct rows."""
+        """Return the model for items, given as credits `y`, differences `steps`, strata and clusters.
+
+        Equal items are combined in one row. With `free`, each nonzero difference has its own level.
+        """
         groups = np.zeros_like(strata) if clusters is None else clusters
         cells, times = np.unique(np.column_stack([strata, groups, steps, y]), axis=0, return_counts=True)
         stratum = np.unique(cells[:, 0], return_inverse=True)[1]
@@ -230,12 +240,12 @@ class _Model:
 
     @property
     def items(self) -> Array:
-        """The number of items in each stratum."""
+        """Number of items in each stratum."""
         return group_sums(self.stratum, self.rows.times)
 
     @property
     def terms(self) -> Method:
-        """The description of the model's terms."""
+        """Description of the model's terms."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
         kind = Method("term-line") if self.line else Method("term-levels", levels=levels) if levels else None
@@ -243,7 +253,7 @@ class _Model:
         return Method("terms", intercepts=intercepts, kind=kind) if kind else intercepts
 
     def fit(self) -> Fit:
-        """Return the fit, or one with a note if it does not converge."""
+        """Return the fit, or an empty fit with a note if the iterations do not converge."""
         n, strata = int(self.rows.times.sum()), len(self.items)
         beta = solve(self.rows, _MOST_STEPS)
         if beta is None:
@@ -263,9 +273,10 @@ class _Model:
         return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, notes)
 
     def _unpenalised(self, logits: Array) -> Array:
-        """Return shifts of the intercepts that make the mean prediction of every stratum equal its accuracy.
+        """Return the shifts of the intercepts that make each stratum's mean prediction equal to its accuracy.
 
-        They are found by bisection, which ends far out if all items of a stratum are right or all wrong.
+        They are found by bisection. If all choices in a stratum are right, or all wrong, the shift is near the end of
+        the search interval.
         """
         low, high = np.full(len(self.items), -60.0), np.full(len(self.items), 60.0)
         wanted = group_sums(self.stratum, self.rows.times * self.rows.y)
@@ -279,9 +290,9 @@ class _Model:
         return shifts
 
     def _shares(self, weights: Array) -> Array:
-        """Return the share of each cluster in the information on the slope, given the intercepts.
+        """Return each cluster's share of the information on the slope, given the intercepts.
 
-        Shares are below 1, and 0 for clusters in which the difference does not vary.
+        Shares are below 1; they are 0 for clusters in which the difference does not vary.
         """
         assert self.cluster is not None
         of, x = self.rows.times * weights, self.rows.design[:, -1]
@@ -291,12 +302,13 @@ class _Model:
         return shares
 
     def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, Method, Notes]:
-        """Return standard errors of the logit of the mean accuracy at 0 and of the slope, with df, kind and cautions.
+        """Return standard errors of the logit of mean accuracy at 0 and of the slope, with df, description and notes.
 
-        The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
-        near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1). Clusters are a
-        sample: the differences of their strata at 0 are part of the error of the mean. For the slope it is that of the
-        jackknife over clusters, linearised: without a cluster, the rest carry less information on it.
+        The sandwich estimate (Liang & Zeger 1986) collapses with few clusters, and under separation, where all
+        residuals are near 0; the larger of the sandwich and the model-based error is therefore used (Angrist & Pischke
+        2009, §8.1). Clusters are a random sample, so differences between the accuracies of their strata at 0 contribute
+        to the error of the mean. The error of the slope is that of the linearised jackknife over clusters, which takes
+        into account that each cluster left out removes information on the slope.
         """
         rows, at = self.rows, state(self.rows, beta)
         strata, n = len(self.items), float(rows.times.sum())

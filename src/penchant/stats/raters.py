@@ -1,4 +1,4 @@
-"""The mean of items judged by several raters, with raters and items both as samples."""
+"""Mean of items judged by several raters, with both raters and items as random samples."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from penchant.stats.weighted import effective_n
 from penchant.wording.phrases import Method, Note, present
 
 _FEW = {2: (87, 97), 3: (92, 97)}
-"""The coverage in % of 95 % intervals for so many raters: if raters differ much, and if they are alike."""
+"""Coverage in % of 95 % intervals by number of raters: if raters differ widely, and if they are alike."""
 FEWEST_SHARED = 10
-"""The fewest units for a comparison of a rater with the others."""
+"""The smallest number of units for a comparison of a rater with the others."""
 _LEAST = 0.1
-"""The smallest degrees of freedom, for raters of whom one judged nearly everything."""
+"""The lower limit of the degrees of freedom, which apply if one rater judged nearly everything."""
 WANTED = 5
-"""The number of raters from which coverage is 94 to 97 % (simulated in the slow tests)."""
+"""The smallest number of raters with a coverage of 94 to 97 % (simulated in the slow tests)."""
 
 
 def worth(judged: ArrayLike) -> float:
-    """Return the effective number of raters (Kish), given how much each judged; 0 if nobody judged anything."""
+    """Return Kish's effective number of raters, given the number of judgements of each rater; 0 without judgements."""
     weights = np.sort(np.asarray(judged, dtype=np.float64))
     return effective_n(weights) if weights.any() else 0.0
 
 
 def with_others(own: ArrayLike, others: ArrayLike, *, level: float = 0.95) -> Estimate:
-    """Return Spearman's ρ of one rater's ratings and the means of the others, over units that both judged.
+    """Return Spearman's ρ between one rater's ratings and the means of the others, over units rated by both.
 
-    Interval: Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957, Biometrika 44:470). NaN for
-    fewer than ten units, or if either side is the same for all.
+    The confidence interval is based on Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957,
+    Biometrika 44:470). NaN for fewer than ten units, or if either side is constant.
     """
     check_level(level)
     x, y = (
@@ -65,22 +65,23 @@ def mean_over_raters(
     bounds: tuple[float, float] = (-np.inf, np.inf),
     judged: ArrayLike | None = None,
 ) -> Estimate:
-    """Return the mean over items, with a t interval for other items and other raters.
+    """Return the mean over items, with a t interval that covers the mean for other items and other raters.
 
-    `values`: one number per item, from all raters. `without[r]`: the same numbers, (raters, items), from all raters but
-    r. `strata`: one label per item, within which items vary; ignored if a stratum has one item. `bounds`: the ends of
-    the scale, at which the interval is cut. `judged`: how much each rater judged, by default all alike.
+    `values` contains one number per item, based on all raters. `without[r]` contains the same numbers without rater r,
+    so that `without` has the shape (raters, items). `strata` contains one label per item; the variance between items is
+    that within strata. It is ignored if a stratum has a single item. `bounds` are the ends of the scale, to which the
+    interval is clipped. `judged` contains the number of judgements of each rater; by default all are equal.
 
-    The variance between raters is that of the jackknife over raters, the variance between items that of a stratified
-    mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interaction
-    of raters and items is counted in both variances, so the interval is conservative. Raises DataError for NaN or
-    arrays that do not fit.
+    The variance between raters is the jackknife variance over raters, the variance between items that of a stratified
+    mean. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). The interaction
+    of raters and items is included in both variances, so the interval is conservative. Raises DataError for NaN or
+    arrays of incompatible shapes.
     """
     check_level(level)
     array = as_values(values)
     others = np.asarray(without, dtype=np.float64)
     if others.ndim != 2 or others.shape[1] != len(array) or not np.isfinite(others).all():
-        raise DataError(f"expected a finite number per rater and item, got {others.shape}", where="raters left out")
+        raise DataError(f"expected finite numbers (raters, items), got shape {others.shape}", where="raters left out")
     items, raters = len(array), len(others)
     codes = stratum_codes(strata, items)
     if not items:
@@ -104,7 +105,7 @@ def mean_over_raters(
 
 
 def _rough(raters: int, alike: float) -> Note | None:
-    """Return the note on few raters, or None."""
+    """Return a note if there are few raters, or None."""
     full = round(alike)
     if full >= WANTED:
         return None
@@ -116,6 +117,6 @@ def _rough(raters: int, alike: float) -> Note | None:
 
 
 def _between_raters(without: Array) -> float:
-    """Return the jackknife's variance of the mean over raters."""
+    """Return the jackknife variance of the mean over raters."""
     means = np.sort(np.sort(without, axis=1).mean(axis=1))
     return float((len(means) - 1) / len(means) * ((means - means.mean()) ** 2).sum())

@@ -1,4 +1,4 @@
-"""An interval of a standard deviation that is valid for few, bounded or skewed values."""
+"""Confidence interval for a standard deviation, valid for few, bounded or skewed values."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method
 
 FEW = 5
-"""The fewest values for an interval of their spread; fewer do not determine a kurtosis."""
+"""The smallest number of values for an interval; fewer values do not determine the kurtosis."""
 
 
 def bonett(**over: object) -> Method:
-    """Describe the interval, `over` so many units of a noun if given."""
+    """Return the description of Bonett's interval; `over` contains the number and noun of units, if any."""
     return Method("bonett-over" if over else "bonett", **over)
 
 
 def spread_interval(
     values: Array, level: float, noise: float = 0.0, *, about: float | None = None
 ) -> tuple[float, float]:
-    """Return the interval of the standard deviation of the population that `values` are drawn from.
+    """Return the confidence limits for the standard deviation of the population from which `values` are drawn.
 
-    It is an interval of log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput. Stat. Data
-    Anal. 50:775–782, with the trimmed mean as the centre). `about`: the centre of the spread if it is not the mean,
-    such as 0 for residuals of a line through the origin. `noise`: the variance of log s due to measurement error, which
-    is added. NaN for fewer than five values or values that do not vary.
+    They are those of log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput. Stat. Data
+    Anal. 50:775–782, with the trimmed mean as the centre). `about` is the centre of the spread if it is not the mean,
+    such as 0 for residuals of a line through the origin. `noise` is the variance of log s due to measurement error,
+    which is added. NaN for fewer than five values or constant values.
     """
     n, z = len(values), float(scipy.stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:

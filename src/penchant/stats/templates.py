@@ -1,4 +1,4 @@
-"""The spread of a number over the templates in which it is measured."""
+"""Spread of a statistic over the templates in which it is measured."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from penchant.wording.phrases import Method, Note
 
 SD = "sd over templates"
 SHARE = "share of variance between templates"
-"""The sum of squares between templates as a share of that of all rows or of all crossed factors."""
+"""The name of the sum of squares between templates divided by the total sum of squares."""
 LONE = Note("one-number-a-template")
 MANY = 60
-"""The number of units below which the interval of a pooled sd is called rough (docs/validity.md)."""
+"""The smallest number of units for the interval of a pooled sd without a caution (docs/validity.md)."""
 
 
 def sd_over_templates(values: Array, *, level: float) -> Estimate:
-    """Return the sd of one number per template (ddof 1), with Bonett's interval; NaN for one template."""
+    """Return the sample standard deviation of one value per template, with Bonett's interval; NaN for one template."""
     n = len(values)
     if n < 2:
         return Estimate(SD, math.nan, n, level=level, notes=(Note("one-template"),))
@@ -35,9 +35,10 @@ def sd_over_templates(values: Array, *, level: float) -> Estimate:
 
 
 def share_of_templates(table: Array, *, level: float) -> Estimate:
-    """Return the share of the variance of a table (templates, units) that lies between its templates' means.
+    """Return the proportion of variance in a table (templates, units) that lies between the means of templates.
 
-    It describes these templates and has no interval; NaN for missing cells, if nothing varies, or for one unit.
+    It describes these templates only and has no interval. NaN if cells are missing, if the values do not vary, or for
+    fewer than two templates or units.
     """
     n = len(table)
     if n < 2 or not np.isfinite(table).all():
@@ -57,13 +58,14 @@ def _share(value: float, n: int, level: float) -> Estimate:
 def nested_templates(
     values: Array, template: Codes, unit: Codes, *, level: float, noun: str
 ) -> tuple[Estimate, Estimate]:
-    """Return the sd and the share of variance of templates nested in units, such as occupations.
+    """Return the standard deviation and the share of variance for templates nested in units, such as occupations.
 
-    `values`, `template` and `unit` have an entry per row; `noun` is the plural name of units. The first estimate is the
-    standard deviation of one mean per template about the mean of its unit, pooled over units (ddof 1 in each); its
-    interval is that of a log sd whose error is the one between units, with Bonett's correction for few. The second is
-    the share of the sum of squares of all rows that lies between the templates of a unit. With one unit the first is
-    that of `sd_over_templates`. NaN for one template, or one in every unit.
+    `values`, `template` and `unit` have one entry per row; `noun` is the plural noun for the units. The first estimate
+    is the standard deviation of template means about the mean of their unit, pooled over units (ddof 1 within each).
+    Its interval is that of the log standard deviation, with a standard error based on the variation between units and
+    Bonett's correction for few values. The second estimate is the proportion of the total sum of squares that lies
+    between templates within units. With one unit the first estimate is that of `sd_over_templates`. NaN for one
+    template, or if every unit has one template.
     """
     names, first, code = np.unique(template, return_index=True, return_inverse=True)
     of = np.unique(unit[first], return_inverse=True)[1]
@@ -86,17 +88,17 @@ def nested_templates(
 
 
 def _means(values: Array, code: Codes) -> Array:
-    """Return the mean of the values of every code, summed in sorted order, so that their order does not matter."""
+    """Return the mean of the values with each code, summed in sorted order, so that their order has no effect."""
     order = np.lexsort((values, code))
     means: Array = np.bincount(code[order], values[order]) / np.bincount(code)
     return means
 
 
 def _pooled_sd(squares: Array, free: Codes, n: int, *, level: float, noun: str) -> Estimate:
-    """Return the root of the sum of squares of all units divided by the sum of their degrees of freedom.
+    """Return the pooled standard deviation: the root of the sum of squares over the sum of degrees of freedom.
 
-    The log of this ratio of sums over units has the error of such a ratio (Cochran 1977, Sampling Techniques, 3rd ed.,
-    eq. 6.9).
+    `squares` and `free` contain the sum of squares and the degrees of freedom of each unit. The standard error of the
+    log is that of a ratio of sums over units (Cochran 1977, Sampling Techniques, 3rd ed., eq. 6.9).
     """
     units = len(squares)
     variance = float(np.sort(squares).sum()) / int(free.sum())

@@ -1,9 +1,9 @@
 """Statistics of respondents with survey weights, and the effective number of respondents.
 
-Weights are those of a sample: proportional to how many people a respondent stands for. Variances are those of a sample
-drawn with replacement and linearised (Kish 1965, Survey Sampling; Särndal, Swensson & Wretman 1992, Model Assisted
-Survey Sampling, §5.7); clusters and strata of a design are not taken into account. With equal weights every mean,
-variance and error is that without weights.
+Weights are sampling weights, proportional to the number of people that a respondent represents. Variances are
+linearised and assume sampling with replacement (Kish 1965, Survey Sampling; Särndal, Swensson & Wretman 1992, Model
+Assisted Survey Sampling, §5.7); clusters and strata of a design are not taken into account. With equal weights all
+means, variances and standard errors equal the unweighted ones.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from penchant.wording.phrases import Method
 
 
 def effective_n(weights: Array) -> float:
-    """Return Kish's effective sample size, (Σw)²/Σw²: n if weights are equal. NaN without weights."""
+    """Return Kish's effective sample size, (Σw)²/Σw²: n if all weights are equal, NaN without weights."""
     return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else np.nan
 
 
 def weighted_mean(values: Array, weights: Array) -> float:
-    """Return Σwx/Σw. NaN without values."""
+    """Return the weighted mean Σwx/Σw; NaN without values."""
     return float((weights * values).sum() / weights.sum()) if len(values) else np.nan
 
 
 def mean_variance(values: Array, weights: Array) -> float:
-    """Return the variance of the weighted mean x̄, n/(n − 1) · Σw²(x − x̄)²/(Σw)². NaN for fewer than two values."""
+    """Return the variance of the weighted mean x̄, n/(n − 1) · Σw²(x − x̄)²/(Σw)²; NaN for fewer than two values."""
     n = len(values)
     if n < 2:
         return np.nan
@@ -39,7 +39,10 @@ def mean_variance(values: Array, weights: Array) -> float:
 
 
 def weighted_sd(values: Array, weights: Array) -> float:
-    """Return √(Σw(x − x̄)²/(Σw − Σw²/Σw)), unbiased for σ² if weights are uninformative; NaN below two values."""
+    """Return √(Σw(x − x̄)²/(Σw − Σw²/Σw)), whose square is unbiased for σ² if weights are uninformative.
+
+    NaN for fewer than two values.
+    """
     if len(values) < 2:
         return np.nan
     squares = float((weights * (values - weighted_mean(values, weights)) ** 2).sum())
@@ -47,10 +50,10 @@ def weighted_sd(values: Array, weights: Array) -> float:
 
 
 def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, float]:
-    """Return the interval of a weighted standard deviation.
+    """Return the confidence limits for a weighted standard deviation.
 
-    It is the t interval (`effective_n` − 1 df) of log s², whose error is that of the weighted mean of (x − x̄)². NaN
-    for fewer than five effective values, or values that do not vary.
+    They are the limits of the t interval (`effective_n` − 1 df) for log s², whose standard error is that of the
+    weighted mean of (x − x̄)². NaN for an effective number of values below five, or for constant values.
     """
     n, effective = len(values), effective_n(weights)
     sd = weighted_sd(values, weights)
@@ -63,12 +66,12 @@ def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, flo
 
 
 def linearised(weights: Array) -> Method:
-    """Describe the interval of a weighted standard deviation."""
+    """Return the description of the interval for a weighted standard deviation."""
     return Method("weighted-log-sd", units=len(weights), noun="respondents", worth=effective_n(weights))
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:
-    """Return the smallest value at or below which at least that share of the weight lies. NaN without values."""
+    """Return the smallest value such that at least `share` of the weight lies at or below it; NaN without values."""
     if not len(values):
         return np.nan
     order = np.argsort(values, kind="stable")
@@ -77,7 +80,7 @@ def weighted_quantile(values: Array, weights: Array, share: float) -> float:
 
 
 def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, float]:
-    """Return the shares of the weight of answers below and above a number; answers of NaN are ignored."""
+    """Return the proportions of the weight of answers below and above the number `at`; NaN answers are ignored."""
     known = ~np.isnan(answers)
     total = weights[known].sum()
     if not total > 0 or np.isnan(at):
@@ -88,7 +91,10 @@ def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, f
 
 
 def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-    """Draw respondents with replacement; yield their weights in blocks of resamples, (b, n), with the block's slice."""
+    """Draw respondents with replacement, and yield a slice of resamples and the respondents' weights in them, (b, n).
+
+    A respondent's weight in a resample is the survey weight times the number of draws.
+    """
     n = len(weights)
     step = max(1, CHUNK // max(1, n))
     for start in range(0, resamples, step):
@@ -100,10 +106,10 @@ def drawn_weights(weights: Array, *, resamples: int, rng: np.random.Generator) -
 def drawn_totals(
     table: Array, weights: Array, *, resamples: int, rng: np.random.Generator
 ) -> list[tuple[Array, Array]]:
-    """Return for each item its distinct answers, (v,), and their total weights in every resample, (resamples, v).
+    """Return each item's distinct answers, (v,), and their total weights in each resample, (resamples, v).
 
-    Items are columns of `table`, with NaN for missing answers. Respondents are drawn whole: all their answers together,
-    with their weights.
+    Items are the columns of `table`, with NaN for missing answers. A respondent is drawn with all answers and the
+    weight.
     """
     items = [np.unique(column[~np.isnan(column)]) for column in table.T]
     hits: list[NDArray[np.float64]] = [

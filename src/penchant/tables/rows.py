@@ -235,7 +235,7 @@ def _text(data: bytes, file: Path) -> str:
         raise DataError("the file is empty", file=file, hint="it holds white space only")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError("holds the character NUL", file=file, line=line, hint="check that the file is text")
+        raise DataError("contains the character NUL", file=file, line=line, hint="check that the file is text")
     if _WEB_PAGE.match(text):
         message = "is a web page, not a table"
         raise DataError(message, file=file, hint="download the file itself: on GitHub by its button Raw")

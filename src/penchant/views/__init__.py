@@ -1,1 +1,1 @@
-"""Declared tables, figures, items and findings: instruments declare the contents, `text.yaml` has the words."""
+"""Declarative tables, figures, items and findings; instruments declare their content, and `text.yaml` has the text."""

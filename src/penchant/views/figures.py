@@ -1,4 +1,4 @@
-"""Declared figures: numbers with their intervals, one row per level, with marks by model or another factor."""
+"""Declarative figures: estimates with intervals, one row per level, and one mark per model or other factor."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 LONG = 20
-"""The number of rows above which a plot is long."""
+"""The number of rows above which a plot is considered long."""
 
 
 class FigureSpec(Protocol):
-    """A declared figure."""
+    """Declaration of a figure."""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figures of some results; none if there is nothing to show."""
+        """Return the figures for the results; empty if there is nothing to show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that an instrument draws itself; its `chart` is None if there is nothing to show.
+    """A figure that is drawn by an instrument; `chart` returns None if there is nothing to show.
 
-    Its words are in `text.yaml`, its numbers in the table of its name or called `numbers`, which is "" for no table.
+    Its title and description are in `text.yaml`. `numbers` is the name of the table with its numbers: by default its
+    own name, or "" for no table.
     """
 
     name: str
@@ -38,7 +39,7 @@ class Drawn:
     numbers: str | None = None
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure; none if there is nothing to show."""
+        """Return the figure in a list, which is empty if there is nothing to show."""
         chart = self.chart(results, text)
         return [] if chart is None else [figure(self.name, chart, text, self.picks, self.numbers)]
 
@@ -47,14 +48,15 @@ class Drawn:
 class Each:
     """A figure for each level of a column of items and summaries, such as a data set.
 
-    Several figures are called `name-1`, `name-2` … Their words may name the `level`, and whether there are `several`.
+    If there are several levels, the figures are named `name-1`, `name-2` … Their texts can use the variables `level`
+    and `several` (true if there are several levels).
     """
 
     column: str
     spec: FigureSpec
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figures of the levels that have something to show."""
+        """Return the figures of all levels for which there is something to show."""
         levels = list(parted(results, self.column))
         several = len(levels) > 1
         return [
@@ -66,11 +68,11 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Numbers with their intervals: a row for every level of the column (or columns) `rows`, with marks by `marks`.
+    """Forest plot: estimates with intervals, a row for each level of the column or columns `rows`, marks by `marks`.
 
-    There is a dashed line at `null`. `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as
-    in `TableSpec`. The table of the same name has the numbers. `ranked`: the rows are in the order of their mean, the
-    largest first.
+    A dashed line marks `null`. `panel` is a column with a chart for each of its levels. `picks` is as in `Figure`, and
+    `of` as in `TableSpec`. The numbers are in the table of the same name. If `ranked`, rows are in descending order of
+    their mean.
     """
 
     name: str
@@ -86,11 +88,11 @@ class Forest:
     ranked: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure; none if there is nothing to show."""
+        """Return the figure in a list, which is empty if there is nothing to show."""
         return [figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
 
     def charts(self, results: Sequence[Result], text: Text) -> list[Any]:
-        """Return the chart; none if there is nothing to show."""
+        """Return the chart in a list, which is empty if there is nothing to show."""
         shown = self.of(sources(results))
         lines = list(together(shown, self.at))
         if not lines:
@@ -124,7 +126,7 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several figures in one, each below its own title; the numbers are in the table called `numbers`."""
+    """Several forest plots in one figure, each below its own title; the numbers are in the table named `numbers`."""
 
     name: str
     parts: Sequence[Forest]
@@ -132,7 +134,7 @@ class Panels:
     picks: str = ""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure; none if there is nothing to show."""
+        """Return the figure in a list, which is empty if there is nothing to show."""
         charts = [
             chart.properties(title=text.get("figures", part.name, "title"))
             for part in self.parts
@@ -155,9 +157,10 @@ def _field(line: Line, name: str) -> str:
 def interval_layers(
     rows: Sequence[dict[str, Any]], order: Sequence[str], axis: str, marks: str, levels: Sequence[str], form: str
 ) -> list[Any]:
-    """Return the rules and points of numbers with intervals: a line for every `row`, a mark for every level of `marks`.
+    """Return chart layers with the rules and points of estimates: a line for each `row`, a mark for each of `levels`.
 
-    Colours follow the order of `levels`. A long plot has its axis at the top.
+    `marks` is the field that contains the levels, `order` the order of the rows, and `form` the number format of
+    tooltips. Colours follow the order of `levels`. The axis of a long plot is at the top.
     """
     top = {"axis": alt.Axis(orient="top")} if len(order) > LONG else {}
     names = list(levels)
@@ -182,15 +185,15 @@ _TOOLTIPS = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
 def reference(x: float) -> Any:
-    """Return a dashed line at a number; other than at 0, the axis need not reach 0."""
+    """Return a dashed line at `x`; if `x` is not 0, the axis need not include 0."""
     place = alt.X("x:Q", scale=alt.Scale(zero=False)) if x else "x:Q"
     return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 
 def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
-    """Return a figure with its words.
+    """Return a figure with the title and description in `text`.
 
-    Its numbers are in the table of its name, or in the one called `numbers`, here or in `text.yaml`.
+    The name of the table with its numbers is given in `text.yaml` or as `numbers`, and otherwise equals `name`.
     """
     own = text.below("figures", name)
     table = own.get("numbers") or (name if numbers is None else numbers)
@@ -198,5 +201,5 @@ def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = 
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:
-    """Return the figures that have something to show."""
+    """Return the figures of all declarations for which there is something to show."""
     return [drawn for spec in specs for drawn in spec.draw(results, text)]

@@ -1,4 +1,4 @@
-"""Declared findings: the estimates that they state; their words are in `text.yaml` under `prose`, `finding`."""
+"""Declarative findings: the estimates that they state; their text is in `text.yaml` under `prose`, `finding`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from penchant.wording.templates import Text
 
 
 class FindingSpec(Protocol):
-    """A declared part of a finding."""
+    """Declaration of a part of a finding."""
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield the sentences, some of which may be empty."""
+        """Yield the sentences; a sentence may be empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The number of each model at some levels, and those not distinguishable from `apart`.
+    """Each model's number for a selection of rows, with the models that are not distinguishable from `apart`.
 
-    The text has {{ each }}.
+    The text uses the variable `each`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Levels:
     apart: str = "0"
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield the sentence."""
+        """Yield the sentence, which may be empty."""
         rows = [(source.model, line.row) for source in sources(results) for line in source.only(self.at)[:1]]
         each = levels(rows, self.shown, self.apart)
         yield text.get("prose", "finding", self.name, each=each) if each else ""
@@ -42,10 +42,10 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The clear differences between models.
+    """Clear differences between models.
 
-    The text describes the first model if a difference is above 0 (`higher`), and the quantity (`what`) if `higher` does
-    not.
+    The text describes the first model if a difference is positive (`higher`), and names the quantity (`what`) if it is
+    not part of `higher`.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Differences:
     shown: Shown
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield the sentence, if models were compared."""
+        """Yield the sentence if models were compared."""
         if comparison is not None:
             own = text.below("prose", "finding", self.name)
             rows = [line.row for source in compared(comparison) for line in source.only(self.at)]
@@ -62,9 +62,9 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """The places (levels of a column) in which an estimate differs clearly from `apart`, for the first models.
+    """Places (levels of a column) where an estimate clearly differs from `apart`, for the first `MOST` models.
 
-    The text has the quantity (`what`, with {{ model }}), the name of the places (`noun`) and where to find `more`.
+    The text names the quantity (`what`, with the variable `model`), the places (`noun`) and where `more` can be found.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Across:
     apart: str = "0"
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield a sentence for each of the first models."""
+        """Yield a sentence for each of the first `MOST` models."""
         own = text.below("prose", "finding", self.name)
         for source in sources(results)[:MOST]:
             rows = [(str(line[self.place]), line.row) for line in source.only(self.at)]
@@ -86,17 +86,17 @@ class Across:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A part of a finding that an instrument composes itself."""
+    """A part of a finding that is composed by the instrument."""
 
     sentences: Callable[[Sequence[Result], pl.DataFrame | None, Text], Iterator[str]]
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-        """Yield the sentences."""
+        """Yield the sentences composed by the instrument."""
         return self.sentences(results, comparison, text)
 
 
 def finding(
     specs: Iterable[FindingSpec], results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
 ) -> list[str]:
-    """Return the sentences of a finding."""
+    """Return the sentences of all declared parts."""
     return sentences(*(said for spec in specs for said in spec.said(results, comparison, text)))

@@ -1,4 +1,4 @@
-"""Declared headline: the rows of a summary or a comparison that answer an instrument's question."""
+"""Declarative headline: the rows of a summary or a comparison that answer an instrument's question."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from penchant.records import SIDES
 from penchant.views.rows import FIRST, At, Source
 
 ALL = "all"
-"""The level of what is over all levels of a column."""
+"""The level of rows that summarise all levels of a column."""
 NUMBERS = ("value", "low", "high", "n")
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The rows of a summary (`of`) and of a comparison (`compared`) that answer the question of an instrument.
+    """Rows of a summary (`of`) and of a comparison (`compared`) that answer an instrument's question.
 
-    Where a column has the level "all", only rows of that level are taken. By default the rows of the first measure.
+    If a column contains the level "all", only rows with that level are used. By default, the rows of the first measure
+    are selected.
     """
 
     of: At = field(default_factory=lambda: At(measure=FIRST))
     compared: At = field(default_factory=lambda: At(measure=FIRST))
 
     def table(self, frame: pl.DataFrame, model: str = "") -> pl.DataFrame:
-        """Return these rows with the models, the levels that are left open, measure, value, low, high and n.
+        """Return the selected rows with models, unspecified levels, measure, value, low, high and n.
 
-        `model` is that of a summary, "" for a comparison.
+        `model` is the model of a summary, or "" for a comparison.
         """
         at = self.of if model else self.compared
         source = Source(model, frame)

@@ -1,4 +1,4 @@
-"""Declared items: the columns of the table that readers browse, and the tokens of each item."""
+"""Declarative items: the columns of the item table and the tokens of each item."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from penchant.report.tables import models
 from penchant.wording.templates import Text
 
 _NO_SUMS = ("aul", "aula")
-"""The methods whose scores are not sums over tokens."""
+"""The scoring methods whose scores are not sums over tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
-    """A column about items, left out if they lack it: its name in tables of items, and its `kind`.
+    """A column of the item table, given by its name in the items and its `kind`; omitted if the items lack it.
 
-    `kind` is as in `report.item_browser.Column`. `varies`: shown only if it has several values; `digits` and `signed`
-    format numbers. `text.yaml` has its head under `items`, `columns` if it is not the name.
+    `kind` is as in `report.item_browser.Column`. If `varies`, the column is omitted unless it has several values.
+    `digits` and `signed` format numbers. The heading is the name unless `text.yaml` has one under `items`, `columns`.
     """
 
     name: str
@@ -35,9 +35,9 @@ class ItemColumn:
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A column about a model's results on items: a column of its items, if present, or values computed from its result.
+    """A column with a model's results for the items: a column of the items, if present, or computed `values`.
 
-    Its head may name the `signature` of that result.
+    The heading can use the variable `signature`, the signature of the result.
     """
 
     name: str
@@ -49,11 +49,11 @@ class ModelColumn:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A strip of tokens with a number each.
+    """A strip of tokens with one number per token.
 
-    `pieces` and `values` are the columns of items that hold the tokens and the numbers. `of` is the column of the text
-    that the tokens are pieces of ("" for words). `said` returns a note on each strip, and `marks` is as in `Strip`, ""
-    for none.
+    `pieces` and `values` are the item columns with the tokens and the numbers. `of` is the column with the text that
+    was tokenized ("" for words). `said` returns a note for each strip. `marks` is the column of the marks described in
+    `Strip`, or "" for none.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The table of items: columns about them, columns and strips of each model, and a remark on each item.
+    """Declaration of the item table: common columns, each model's columns and strips, and a remark on each item.
 
-    `rows` makes the table from another result's items, such as a row for every word of many sentences. `text.yaml` has
-    under `items` the name of the items (`noun`), the unit of the numbers of tokens (`unit`) and, unless remarks come
-    from `remark`, the remark on an item by its columns (`remark`). `parallel` (or a function that decides it) and
-    `sums` are as in `ItemTable`.
+    `rows` computes the rows from a result's items, such as a row for each word of a sentence. `text.yaml` has, under
+    `items`, the plural noun for the items (`noun`), the unit of the numbers of tokens (`unit`) and, unless the argument
+    `remark` is given, a template for the remark on an item (`remark`). `parallel` (a value, or a function of the
+    results) and `sums` are as in `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]
@@ -128,5 +128,5 @@ def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
 
 
 def fixed(name: str, digits: int) -> Callable[[pl.DataFrame], Sequence[str]]:
-    """Return a function that formats a number of each item with so many decimals."""
+    """Return a function that formats the numbers in a column of items with `digits` decimals."""
     return lambda items: [f"{value:.{digits}f}" for value in items[name]]

@@ -1,4 +1,4 @@
-"""The rows of summaries and comparisons that views show, found by their levels, never by position."""
+"""Selection of rows of summaries and comparisons by the levels of their columns."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from penchant.records import SIDES, Estimate, Result, pair_of
 from penchant.report.tables import models
 
 OWN = frozenset({*Estimate("", 0, 0).row(), "signature", *SIDES} - {"measure"})
-"""The columns of a row that do not identify its estimate."""
+"""The columns that do not identify an estimate."""
 
 
 FIRST = object()
-"""The level of the first row, such as the score that leads."""
+"""Marker for the level of the first matching row, such as the primary score."""
 
 
 class At:
-    """A filter of rows by their levels: `At(measure=GAP, template="all")`.
+    """A filter of rows by levels, such as `At(measure=GAP, template="all")`.
 
-    A tuple stands for any of several levels, a function decides, and `FIRST` is the level of the first of these rows.
-    Rows that lack one of these columns do not match.
+    A tuple matches any of its levels, a function is a predicate, and `FIRST` matches the level of the first row
+    selected by the other conditions. Rows that lack one of the columns do not match.
     """
 
     def __init__(self, **levels: object) -> None:
@@ -33,12 +33,12 @@ class At:
         self.firsts = [name for name in levels if name not in self.levels]
 
     def __call__(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row matches."""
+        """Return whether a row matches the conditions other than `FIRST`."""
         return all(name in row and _is(row[name], wanted) for name, wanted in self.levels.items())
 
 
 def but(level: object) -> Callable[[object], bool]:
-    """Return a function that accepts every level except one."""
+    """Return a predicate that is true for every level except `level`."""
     return lambda found: found != level
 
 
@@ -50,7 +50,7 @@ def _is(level: object, wanted: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One row of a source."""
+    """A row of a source."""
 
     row: Mapping[str, Any]
     source: Source
@@ -60,13 +60,13 @@ class Line:
 
     @property
     def model(self) -> str:
-        """The model, or the two models compared."""
+        """Name of the model, or of the two models compared."""
         return self.source.model or pair_of(self.row)
 
     def at(self, **levels: object) -> Line | None:
-        """Return the row of the same source at the same levels except these, or None.
+        """Return the row of the same source that differs from this row only in the given levels, or None.
 
-        A level may be a tuple, of which the first that exists is used.
+        A level may be a tuple of alternatives, the first of which that exists is used.
         """
         own = {name: self.row[name] for name in self.source.names}
         options = [each if isinstance(each, tuple) else (each,) for each in levels.values()]
@@ -76,7 +76,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The rows of one model, or of all comparisons (whose `model` is "")."""
+    """The rows of one model's summary, or of a comparison, whose `model` is ""."""
 
     model: str
     frame: pl.DataFrame
@@ -84,12 +84,12 @@ class Source:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns whose levels identify rows."""
+        """Names of the columns whose levels identify rows."""
         return tuple(name for name, kind in self.frame.schema.items() if kind == pl.String and name not in OWN)
 
     @cached_property
     def lines(self) -> list[Line]:
-        """All rows."""
+        """All rows, in order."""
         return [Line(row, self) for row in self.frame.iter_rows(named=True)]
 
     @cached_property
@@ -107,11 +107,11 @@ class Source:
         return (*((row or levels).get(side) for side in SIDES), *(levels[name] for name in self.names))
 
     def find(self, levels: Mapping[str, Any], row: Mapping[str, Any]) -> Line | None:
-        """Return the row at some levels, of the same comparison as another row."""
+        """Return the row with the given levels that compares the same models as `row`, or None."""
         return self._by_levels.get(self._key(levels, row))
 
     def only(self, at: At) -> list[Line]:
-        """Return the rows at some levels, in order."""
+        """Return the rows that match `at`, in order."""
         measure = at.levels.get("measure")
         lines = self._by_measure.get(measure, []) if isinstance(measure, str) else self.lines
         matching = [line for line in lines if at(line.row)]
@@ -119,7 +119,7 @@ class Source:
 
 
 def sources(results: Sequence[Result]) -> list[Source]:
-    """Return the summaries of several models."""
+    """Return a source for the summary of each result."""
     return [Source(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
 
 
@@ -137,12 +137,12 @@ def _alone(result: Result, column: str, level: str) -> Result:
 
 
 def compared(comparison: pl.DataFrame) -> list[Source]:
-    """Return the rows of comparisons."""
+    """Return a comparison as a list with a single source."""
     return [Source("", comparison)]
 
 
 def together(found: Iterable[Source], at: At) -> Iterator[Line]:
-    """Yield the rows at some levels, keeping rows of all models with the same levels together."""
+    """Yield the matching rows of all sources, with rows of different models but equal levels next to each other."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):

@@ -1,4 +1,4 @@
-"""Declared scatter plots: a point for each row, a panel for each model, and lines through the points."""
+"""Declarative scatter plots: a point for each row, a panel for each model, and lines through the points."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from penchant.wording.templates import Text
 
 Point: TypeAlias = Mapping[str, Any]
 Ends: TypeAlias = tuple[float, float]
-"""The smallest and the largest number on an axis."""
+"""The limits of an axis."""
 _LETTER, _LINE, _MARGIN = 5.5, 10, 30
-"""Pixels: the width of a letter, the distance of lines of names, and the overhang of a name beyond the plot."""
+"""In pixels: the width of a letter, the line height of names, and the overhang of a name beyond the plot."""
 _ROOM = 0.04
-"""The share of an axis that is left free at either end."""
+"""The fraction of an axis that is left free at either end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Straight:
-    """A straight line through a point; with the interval of its slope, a band as well."""
+    """A straight line through a point, with a band if the interval of its slope is given."""
 
     slope: float
     through: tuple[float, float] = (0.0, 0.0)
@@ -34,13 +34,13 @@ class Straight:
     dashed: bool = False
 
     def at(self, x: float, slope: float) -> float:
-        """Return the height at x of a line with this slope through the same point."""
+        """Return the value at x of the line with the given slope through the same point."""
         return self.through[1] + slope * (x - self.through[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel: its title, the points, and lines behind them, the rearmost first."""
+    """A panel with its title, its points, and the lines behind them in drawing order."""
 
     title: str
     points: Sequence[Point]
@@ -49,11 +49,11 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Points by the fields `x` and `y`, in panels of one colour with shared axes (or separate ones with `apart`).
+    """Scatter plot of the fields `x` and `y`, with a panel per colour and shared axes, or separate axes if `apart`.
 
-    The tooltip shows the fields in `told`, numbers in their format. `names` is the field written beside points if there
-    is room, those far from the middle first. `text.yaml` has the titles of the axes (`x` and `y`); the table of the
-    same name, or called `numbers`, has the numbers; `picks` as in `Figure`.
+    The tooltip shows the fields in `told`, with numbers in the given formats. `names` is the field that labels points
+    if there is room; points far from the centre take precedence. `text.yaml` has the titles of the axes (`x` and `y`).
+    The numbers are in the table named `numbers`, by default the table of the same name. `picks` is as in `Figure`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Scatter:
     apart: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure; none if there is nothing to show."""
+        """Return the figure in a list, which is empty if there is nothing to show."""
         panels = list(self.panels(results))
         every = [point for panel in panels for point in panel.points]
         if not every:
@@ -98,32 +98,32 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis: its field, title and ends."""
+    """An axis with its field, title and limits."""
 
     name: str
     title: str
     ends: Ends
 
     def encoded(self, encode: Any) -> Any:
-        """Return the channel of a chart for this axis."""
+        """Return the encoding channel `encode` for this axis."""
         scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
         return encode(f"{self.name}:Q", scale=scale, title=self.title)
 
     def place(self, point: Point, side: int) -> float:
-        """Return the position of a point, in pixels of a plot with this side."""
+        """Return the position of a point along this axis, in pixels of a plot with the given side."""
         low, high = self.ends
         return float((point[self.name] - low) / (high - low) * side)
 
 
 def _ends(points: Sequence[Point], name: str) -> Ends:
-    """Return the ends of an axis that holds all points, the same in all panels."""
+    """Return the limits of an axis that covers all points, with free room at either end."""
     values = [point[name] for point in points]
     room = _ROOM * (max(values) - min(values)) or 1.0
     return min(values) - room, max(values) + room
 
 
 def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side: int) -> set[int]:
-    """Return the points whose names fit beside them, those far from the middle first."""
+    """Return the indices of the points whose labels fit; points far from the centre take precedence."""
     at = [tuple(axis.place(point, side) for axis in axes) for point in points]
     middle = [fmean(column) for column in zip(*at, strict=True)]
     placed: list[tuple[float, float, float]] = []
@@ -138,7 +138,7 @@ def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side:
 
 
 def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
-    """Return the layers of a line across the plot, and of its band, which is narrowest where all slopes meet."""
+    """Return the layers of a line across the plot and of its band, which is narrowest at the line's fixed point."""
     if math.isnan(line.slope):
         return []
     encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends

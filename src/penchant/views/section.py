@@ -1,4 +1,4 @@
-"""A section of a report, made of declared views and the words of an instrument's `text.yaml`."""
+"""Section of a report, built from declared views and an instrument's `text.yaml`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from penchant.wording.templates import Text
 class Views:
     """The views of an instrument.
 
-    Its texts may name the `facts`, besides `signature` and `settings` (of the first result), `items` (all, each once)
-    and `results`; those of differences may name the `signature` (of the first row), `rows` (the comparison) and the
-    `compared_facts`.
+    Texts can use the variables returned by `facts` and `signature`, `settings` (both of the first result), `items` (the
+    distinct items of all results) and `results`. Texts on differences can use the variables returned by
+    `compared_facts`, `signature` (of the first row) and `rows` (the comparison).
     """
 
     tables: tuple[TableSpec, ...]
@@ -40,7 +40,7 @@ class Views:
     compared_facts: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda comparison: {}
 
     def words(self, text: Text, results: Sequence[Result]) -> Text:
-        """Return a text with the facts of some results."""
+        """Return a text with the variables for the results."""
         items = every_item(results)
         first = results[0]
         usual = {"signature": first.signature, "settings": first.settings, "items": items, "results": results}
@@ -48,7 +48,7 @@ class Views:
 
 
 def section(views: Views, text: Text) -> Section:
-    """Return the section of some views."""
+    """Return the section that presents the views with the given text."""
 
     def shown(results: Sequence[Result]) -> list[Table]:
         return tables.tables(views.tables, sources(results), views.words(text, results))

@@ -1,4 +1,4 @@
-"""Declared strips of points: every item of a model and a level, with the mean and its interval."""
+"""Declarative strip plots: a point for every item of a model and level, with the mean and its interval."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from penchant.wording.templates import Text
 class Strips:
     """A strip of points for each model and level of the column `panel`, with a diamond at the mean and its interval.
 
-    Each point is an item. `column` of items has the numbers, on a scale between `ends`; `at` selects the rows of the
-    means; `told` names columns of items for the tooltip. A click on a point picks its `item`. The numbers are in the
-    table called `numbers`.
+    Each point is an item. `column` is the item column with the numbers, on an axis with the limits `ends`. `at` selects
+    the rows with the means. `told` contains the item columns for the tooltip. A click on a point selects its `item`.
+    The numbers are in the table named `numbers`.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Strips:
     told: tuple[str, ...] = ()
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure; none if no item has a number."""
+        """Return the figure in a list, which is empty if no item has a number."""
         points = self._points(results)
         if not len(points):
             return []
@@ -54,7 +54,7 @@ class Strips:
         return [figure(self.name, chart.facet(row=rows), text, "item", self.numbers)]
 
     def _points(self, results: Sequence[Result]) -> pl.DataFrame:
-        """Return a row for every item that has a number; neighbours in a strip are separated by their rank."""
+        """Return a row for each item with a number; the column `jitter` separates neighbouring points of a strip."""
         rows = pl.concat(
             result.items.select(
                 pl.col("id").alias("item"),
@@ -68,7 +68,7 @@ class Strips:
         return rows.with_columns(jitter.over(self.panel, "model").alias("jitter"))
 
     def _chart(self, rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> Any:
-        """Return points and means of one panel, from one table, as facets need."""
+        """Return a layered chart of points and means, which share one data table as required for faceting."""
         scale = alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
         y = alt.Y("model:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=260))
         base = alt.Chart().properties(width=460, height=alt.Step(34)).encode(y=y)

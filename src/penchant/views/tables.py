@@ -1,4 +1,4 @@
-"""Declared tables: their rows and the contents of their columns; titles, heads and notes are in `text.yaml`."""
+"""Declarative tables: rows and columns; titles, headings and notes are in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
 HEADS = {"holm": "p (Holm)", "pair": "difference"}
-"""Heads of columns that are the same everywhere and are not their key."""
+"""Default headings of columns whose heading differs from their key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the `key` of its head in `text.yaml`, its `cell`, "" if empty, and the cell shown instead (`none`)."""
+    """A column: the `key` of its heading in `text.yaml`, a function that returns a `cell`, and the cell `none`.
+
+    `none` replaces an empty cell.
+    """
 
     key: str
     cell: Callable[[Line], Cell]
@@ -25,37 +28,37 @@ class Column:
 
 
 def level(name: str, key: str = "") -> Column:
-    """Return a column of the levels of a factor."""
+    """Return a column with the levels of a factor."""
     return Column(key or name, lambda line: str(line[name]))
 
 
 def model() -> Column:
-    """Return the column of models."""
+    """Return the column with the names of models."""
     return Column("model", lambda line: line.model)
 
 
 def pair() -> Column:
-    """Return the column of the two models compared."""
+    """Return the column with the two models compared."""
     return Column("pair", lambda line: line.model)
 
 
 def count(key: str = "n", **levels: object) -> Column:
-    """Return a column of numbers of items, or of those at other levels."""
+    """Return a column with numbers of items, taken from the row with the given levels replaced."""
     return beside(key, levels, lambda line: int(line["n"]), "")
 
 
 def whole(key: str) -> Column:
-    """Return a column of counts that were estimated."""
+    """Return a column with estimated counts as integers."""
     return Column(key, lambda line: int(line["value"]))
 
 
 def number(
     key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, counted: bool = False, **levels: object
 ) -> Column:
-    """Return a column of numbers with their intervals, and with `counted` their n.
+    """Return a column with estimates and their intervals and, if `counted`, their n.
 
-    `levels`, such as a measure, replace those of the row (a tuple means the first that exists); a missing number is
-    "–". `star` marks numbers that are significant by their adjusted p.
+    `levels`, such as a measure, replace those of the row (the first that exists of a tuple); a missing number is
+    displayed as "–". If `star`, numbers with a significant adjusted p-value are marked.
     """
 
     def cell(line: Line) -> Cell:
@@ -66,17 +69,23 @@ def number(
 
 
 def p(key: str = "p", **levels: object) -> Column:
-    """Return the column of p-values, or of those at other levels."""
+    """Return a column with p-values, taken from the row with the given levels replaced."""
     return beside(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: object) -> Column:
-    """Return the column of p-values, or of those at other levels, adjusted if they belong to a family."""
+    """Return a column with p-values, adjusted if they belong to a family.
+
+    They are taken from the row with the given levels replaced.
+    """
     return beside(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
 def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell], none: Cell = "") -> Column:
-    """Return a column of cells made from the row at other levels (or from the row itself), `none` if there is none."""
+    """Return a column whose cells are computed from the row with the given levels replaced.
+
+    If there is no such row, the cell is `none`.
+    """
 
     def at_levels(line: Line) -> Cell:
         other = line.at(**levels) if levels else line
@@ -87,13 +96,14 @@ def beside(key: str, levels: Mapping[str, object], cell: Callable[[Line], Cell],
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table called `name`: a row for every row `at` some levels that it `takes`.
+    """Declaration of a table, with a row for each row that matches `at` and for which `takes` is true.
 
-    Rows of the same levels stand together for all models, or with `by_model` all rows of one model. `columns` may
-    depend on the sources. `first` are the keys of columns that are shown first if room is short. `detail` is as in
-    `Table`, or decides it by the rows. `short` are the keys of columns for print, with a `title` and `note` under
-    `short` in `text.yaml`, and only the rows `short_at` some levels, if there are any. `of` makes rows from those of
-    all models, such as ranks. A column that is empty in every row is left out.
+    Rows with equal levels are grouped across models, or all rows of a model if `by_model`. `columns` may be a function
+    of the sources. `first` contains the keys of the columns that take precedence if there is not enough room. `detail`
+    is as in `Table`, or a function of the rows. `short` contains the keys of the columns of the printed short table,
+    whose `title` and `note` are under `short` in `text.yaml`; it is limited to the rows that match `short_at`, if there
+    are any. `of` transforms the sources of all models, for example to compute ranks. A column that is empty in all rows
+    is omitted.
     """
 
     name: str
@@ -108,7 +118,7 @@ class TableSpec:
     short_at: At | None = None
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
-        """Return the table of some sources in the words of a text; None if there is nothing to show."""
+        """Return the table for the given sources and text; None if there is nothing to show."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         lines = [line for line in (by_model if self.by_model else together(found, self.at)) if self.takes(line)]
@@ -140,5 +150,5 @@ def _head(text: Text, key: str) -> str:
 
 
 def tables(specs: Iterable[TableSpec], found: Sequence[Source], text: Text) -> list[Table]:
-    """Return the tables that have something to show."""
+    """Return the tables of all declarations for which there is something to show."""
     return [table for spec in specs if (table := spec.table(found, text)) is not None]

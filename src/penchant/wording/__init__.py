@@ -1,1 +1,1 @@
-"""The words of methods and notes, by their codes."""
+"""Text of methods and notes, by code."""

@@ -1,4 +1,4 @@
-"""Meanings of the columns of results, by their names."""
+"""Meanings of the columns of results, by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from penchant.wording.templates import common
 
 ANY = "_"
-"""The end of the name of an entry that stands for all columns that begin so, such as the scores of every sentence."""
+"""Final character of an entry's name that lets the entry match all columns whose names begin with its own."""
 
 
 def meaning(column: str, own: Mapping[str, str]) -> str:
-    """Return the meaning of a column, by an instrument's `own` entries or those of all; "" for an unknown one."""
+    """Return the meaning of a column from an instrument's `own` entries or the common ones; "" if it is unknown."""
     for entries in (own, common("columns")):
         if column in entries:
             return str(entries[column])

@@ -1,7 +1,7 @@
-"""Codes with parameters for the methods behind a number and the notes on it; catalogues hold their words.
+"""Codes with parameters that identify methods and notes; catalogues contain their text.
 
-Those of penchant's own statistics are in `methods.yaml` and `notes.yaml` beside this file. Codes of an instrument begin
-with the name of its folder and a point, and are in its `text.yaml`, under `methods` and `notes`.
+The catalogues of penchant's own statistics are `methods.yaml` and `notes.yaml` beside this file. Codes of an instrument
+begin with the name of its folder and a point; their text is in the folder's `text.yaml`, under `methods` and `notes`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _FOLDERS: dict[str, Path] = {}
 
 
 class Phrase:
-    """A code with parameters: text, numbers, lists of these, or another phrase.
+    """A code with parameters: strings, numbers, lists of these, or other phrases.
 
-    Equal phrases have equal codes and parameters. `str(phrase)` returns its words from the catalogue. Parameters that
-    are None are omitted.
+    Phrases are equal if their codes and parameters are equal. `str(phrase)` returns the text from the catalogue.
+    Parameters that are None are omitted.
     """
 
     __slots__ = ("code", "params")
@@ -46,28 +46,29 @@ class Phrase:
         return _written(self)
 
     def json(self) -> str:
-        """Return the phrase as compact JSON, which `read` accepts."""
+        """Return the phrase as compact JSON, which can be read by `read`."""
         return json.dumps(self.plain(), ensure_ascii=False, separators=(",", ":"), default=_jsonable)
 
     def plain(self) -> dict[str, Any]:
-        """Return the code and, if there are any, the parameters as a mapping fit for JSON."""
+        """Return the code and, if there are any, the parameters as a mapping for JSON."""
         return {"code": self.code, **({"params": dict(self.params)} if self.params else {})}
 
     @classmethod
     def read(cls, text: str | Mapping[str, Any]) -> Self:
-        """Read a phrase from the output of `json`."""
+        """Return the phrase with the given JSON text or mapping."""
         plain = json.loads(text) if isinstance(text, str) else text
         return cls(plain["code"], **{name: _unplain(value) for name, value in plain.get("params", {}).items()})
 
     def with_(self, **changes: Any) -> Self:
-        """Return the phrase with some parameters changed; those set to None are omitted."""
+        """Return a copy with some parameters changed; parameters set to None are omitted."""
         return type(self)(self.code, **{**self.params, **changes})
 
 
 class Method(Phrase):
     """The method of an interval or a test, such as `Method("cluster-t", clusters=12, df=11)`.
 
-    A code that begins with `none-` (in an instrument, after its folder) says why there is no interval.
+    A code that begins with `none-` (after the folder of an instrument, if any) gives the reason why there is no
+    interval.
     """
 
     __slots__ = ()
@@ -79,7 +80,7 @@ class Method(Phrase):
         return self.code.rpartition(".")[2].startswith("none-")
 
     def sources(self) -> list[str]:
-        """Return the keys of the works to cite, those of methods among the parameters first."""
+        """Return the keys of the works to cite, starting with those of methods among the parameters."""
         inner = [key for value in self.params.values() if isinstance(value, Method) for key in value.sources()]
         return list(dict.fromkeys([*inner, *_entry(self)["cite"]]))
 
@@ -87,7 +88,7 @@ class Method(Phrase):
 class Note(Phrase):
     """A caution about a number, such as `Note("few-clusters", have=5, noun="groups")`.
 
-    The parameter `would_do` is the number of items an interval would need to keep its level.
+    The parameter `would_do` is the number of items that an interval would need for its nominal coverage.
     """
 
     __slots__ = ()
@@ -98,23 +99,23 @@ Notes: TypeAlias = tuple[Note, ...]
 
 
 def read_method(text: str) -> Method | None:
-    """Read the column `method` or `test_method` of a row; None if it is empty."""
+    """Return the method in a value of the column `method` or `test_method`; None if the value is empty."""
     return Method.read(text) if text else None
 
 
 def read_notes(text: str) -> Notes:
-    """Read the column `notes` of a row."""
+    """Return the notes in a value of the column `notes`."""
     return tuple(Note.read(each) for each in json.loads(text)) if text else ()
 
 
 def notes_json(notes: Iterable[Note]) -> str:
-    """Return notes as the column `notes` of a row, "" for none."""
+    """Return notes as a value of the column `notes`; "" if there are none."""
     plain = [note.plain() for note in notes]
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if plain else ""
 
 
 def has_words(text: object, *, notes: bool) -> bool:
-    """True if a column `notes`, or a column of a method, from a file can be read and rendered in words."""
+    """Return whether a value of the column `notes`, or of a method column, can be read and rendered as text."""
     from jinja2 import TemplateError
 
     try:
@@ -125,7 +126,7 @@ def has_words(text: object, *, notes: bool) -> bool:
 
 
 def notes_of(row: Mapping[str, Any]) -> Notes:
-    """Return the notes of a row of a summary or a comparison."""
+    """Return the notes in a row of a summary or a comparison."""
     return read_notes(row.get("notes") or "")
 
 
@@ -135,7 +136,7 @@ def present(*notes: Note | None) -> Notes:
 
 
 def in_words(notes: Iterable[Note]) -> str:
-    """Return the words of notes, in order."""
+    """Return the text of notes, in order."""
     return "; ".join(map(str, notes))
 
 
@@ -143,7 +144,7 @@ def in_words(notes: Iterable[Note]) -> str:
 
 
 class Span:
-    """The different numbers in one place of several phrases, displayed as the smallest and the largest."""
+    """Range of the numbers at the same place in several phrases, displayed as the smallest and the largest."""
 
     def __init__(self, values: Iterable[float], between: str) -> None:
         self.values, self.between = sorted(set(values)), between
@@ -159,17 +160,17 @@ class Span:
 
 
 def shape(phrase: Phrase) -> tuple[object, ...]:
-    """Return the code and structure of a phrase, which is equal for phrases that differ in their numbers only."""
+    """Return the code and structure of a phrase, which are equal for phrases that differ only in numbers."""
     return phrase.code, tuple((name, _shape(value)) for name, value in phrase.params.items())
 
 
 def spanning(phrases: Sequence[Phrase], between: str) -> str:
-    """Return the words of phrases of one shape, with numbers that differ as ranges, `between` their ends."""
+    """Return the text of phrases of the same shape, with ranges for numbers that differ and `between` their limits."""
     return str(_spanned(phrases, between))
 
 
 def together(groups: Sequence[Notes]) -> str:
-    """Return the words of lists of notes that differ in their numbers only, merged into one."""
+    """Return the combined text of lists of notes that differ only in numbers."""
     return "; ".join(spanning(alike, "–") for alike in zip(*groups, strict=True))
 
 
@@ -203,14 +204,14 @@ def _shape(value: Any) -> object:
 
 
 def register(folder: Path) -> None:
-    """Register the `text.yaml` of an instrument's folder, if it exists, as the catalogue of its codes."""
+    """Register the `text.yaml` in an instrument's folder, if it exists, as the catalogue of its codes."""
     if (folder / "text.yaml").is_file():
         _FOLDERS[folder.name] = folder / "text.yaml"
 
 
 @cache
 def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
-    """Return the texts of a catalogue and the keys of the works they cite, by code."""
+    """Return the texts and the keys of cited works in a catalogue, by code."""
     from penchant.wording.templates import document
 
     found = document(path)

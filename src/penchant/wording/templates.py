@@ -1,4 +1,4 @@
-"""Rendering of catalogue texts: jinja2 templates with filters for numbers and nouns."""
+"""Rendering of texts in catalogues, which are jinja2 templates with filters for numbers and nouns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @cache
 def document(path: Path) -> dict[str, Any]:
-    """Return the parsed YAML of a catalogue."""
+    """Return the parsed content of a YAML catalogue."""
     import yaml
 
     content: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
@@ -25,26 +25,27 @@ def document(path: Path) -> dict[str, Any]:
 
 
 def common(name: str) -> dict[str, Any]:
-    """Return a catalogue in this folder, such as "columns"."""
+    """Return a catalogue in this folder, given its name without suffix, such as "columns"."""
     return document(Path(__file__).with_name(f"{name}.yaml"))
 
 
 def filled(text: str, params: Mapping[str, Any]) -> str:
-    """Return a text with its placeholders filled in. Raises jinja2's UndefinedError for one without a value."""
+    """Return a text with its placeholders filled in; raise jinja2's UndefinedError if a value is missing."""
     return parsed(text).render(params)
 
 
 @cache
 def parsed(text: str) -> Template:
-    """Return a text as a template. Raises jinja2's TemplateSyntaxError."""
+    """Return a text as a jinja2 template; raise TemplateSyntaxError if it is invalid."""
     return _environment().from_string(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """The texts of an instrument, with placeholders to be filled in from `facts`.
+    """The texts of an instrument, with placeholders that are filled in from `facts`.
 
-    `path` is its `text.yaml`, and `keys` lead to a part of that. Entries missing there are taken from `usual`.
+    `path` is the instrument's `text.yaml`, and `keys` lead to the selected part of it. Entries that it lacks are taken
+    from `usual`.
     """
 
     path: Path
@@ -54,34 +55,37 @@ class Text:
 
     @classmethod
     def of(cls, folder: Path) -> Text:
-        """Return the texts of an instrument's folder."""
+        """Return the texts in an instrument's folder."""
         return cls(folder / "text.yaml")
 
     def below(self, *keys: str) -> Text:
-        """Return the texts under some keys."""
+        """Return the texts below the given keys."""
         return replace(self, keys=(*self.keys, *keys))
 
     def given(self, **facts: Any) -> Text:
-        """Return the texts with further facts."""
+        """Return the texts with additional facts."""
         return replace(self, facts={**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words, the parts of a list joined by spaces; "" if the entry is missing."""
+        """Return an entry with its placeholders filled in; "" if the entry is missing.
+
+        The parts of a list are joined by spaces.
+        """
         entry = self._entry(keys)
         parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
         sentences = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
         return " ".join(filter(None, sentences))
 
     def meanings(self) -> Mapping[str, str]:
-        """Return the meanings of columns that the file has, and the usual ones."""
+        """Return the meanings of columns in the file, in addition to the usual ones."""
         return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
 
     def has(self, *keys: str) -> bool:
-        """True if there is such an entry."""
+        """Return whether the entry exists."""
         return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:
-        """Return an entry that is a list of paragraphs, without those that turn out empty."""
+        """Return the paragraphs in an entry that is a list, without those that are empty when filled in."""
         found = self._entry(keys) or []
         if not isinstance(found, list):
             raise DataError("is not a list of paragraphs", file=self.path, field=".".join((*self.keys, *keys)))
@@ -107,18 +111,18 @@ class Text:
 
 
 def literal(text: str) -> str:
-    """Make a user's name safe in a paragraph of methods, where backticks and [@…] have a meaning."""
+    """Return a user's name without the backticks and brackets that have a meaning in paragraphs of methods."""
     return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 
 def listed(parts: Iterable[object]) -> str:
-    """Join parts of a sentence: "a", "a and b" or "a, b and c"."""
+    """Join parts of a sentence with commas and "and": "a", "a and b" or "a, b and c"."""
     names = [str(part) for part in parts]
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def named(names: Sequence[object], most: int = 5) -> str:
-    """Join names, cut to the first `most`: "a, b and 3 more"."""
+    """Join at most `most` names, followed by the number of the others: "a, b and 3 more"."""
     rest = len(names) - most
     return listed([*names[:most], f"{rest:,} more"] if rest > 0 else names)
 

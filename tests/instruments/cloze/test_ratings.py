@@ -490,7 +490,7 @@ def test_a_target_that_cannot_be_written(penchant: Program, first: Path, tmp_pat
     (tmp_path / "file").write_text("")
     refused(penchant("ratings", "import", first, "anna.csv", "--into", "file/ratings.csv"), "file", "cannot be written")
     refused(penchant("ratings", "import", first, "anna.csv", "--into", first), str(first), "is a directory")
-    refused(penchant("ratings", "import", first, "anna.csv", "--into", "anna.csv"), "is one of the files to be read")
+    refused(penchant("ratings", "import", first, "anna.csv", "--into", "anna.csv"), "is one of the input files")
 
 
 # --- agreement ----------------------------------------------------------------------------------------------------
