@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, tmp_path: Path, penchant: Pencha
     code, _, err = penchant(*base, "t.csv", "--column", "y", "--prefix", "x")
     assert code == 0 and "1 of 1 sentence has no white space after its prefix" in err
     (tmp_path / "m.csv").write_text("x,y\nRain, is wet\nTh,e keys\n", "utf-8")
-    refused(penchant(*base, "m.csv", "--column", "y", "--prefix", "x"), "m.csv, line 3", "inside the token 'The'")
+    refused(penchant(*base, "m.csv", "--column", "y", "--prefix", "x"), "m.csv, line 3", "'The' is one token")
     with pytest.raises(DataError, match="2 prefixes for 1 texts"):
         pc.score(zoo("gpt2"), ["The keys"], prefixes=["a", "b"])
 

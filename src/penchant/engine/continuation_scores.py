@@ -131,7 +131,7 @@ def _part(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
     first = encoding.spans[inside[0]]
     if beyond(text, first, (span[0], len(text))):
         raise DataError(
-            f"the part to score begins inside the token '{text[slice(*first)].strip()}'",
+            f"'{text[slice(*first)].strip()}' is one token, and the part to score begins inside this token",
             where=where,
             hint="put a space before that part, or remove the item",
         )
