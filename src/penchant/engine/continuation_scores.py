@@ -17,7 +17,7 @@ from penchant.plurals import for_one, of_all
 Prefixed = tuple[str, str, str]
 """A prefix, the text after it, and their location for error messages."""
 Later = Literal["masked", "left out"]
-"""Treatment of those tokens of a span that come after the scored token."""
+"""Treatment of the tokens of a span after the scored token: replaced by masks, or removed."""
 
 
 class PrefixScorer(SentenceScorer):

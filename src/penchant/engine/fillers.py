@@ -44,7 +44,7 @@ class GapFiller(Asker):
         for _, where, encoding in encoded:
             gaps = tuple(at for at in encoding.at if encoding.ids[at] == self.model.tokenizer.mask_id)
             if not gaps:
-                raise DataError("the text has no gap", where=where, hint=f"put {GAP} where the word goes")
+                raise DataError("the text has no gap", where=where, hint=f"put {GAP} in place of a word")
             reads.append(TopK(encoding.ids, gaps, k))
         return (
             [

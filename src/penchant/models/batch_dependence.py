@@ -69,7 +69,7 @@ class Trial:
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Return whether the given rows of a batch's answers equal the answers to those rows run alone.
+        """Return whether the given rows of a batch's answers equal the answers to the same rows run alone.
 
         Layers that pool positions return fewer positions than the input has.
         """

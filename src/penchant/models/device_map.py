@@ -125,7 +125,7 @@ def first_device(model: Any) -> torch.device:
 
 
 def in_words(model: Any, first: Any) -> str:
-    """Return the names of a model's devices in layer order, such as "cuda:0 + cuda:1"; `first` if there is only one."""
+    """Return a model's device names in layer order, such as "cuda:0 + cuda:1", or `first` for a single device."""
     places = dict.fromkeys((getattr(model, "hf_device_map", None) or {}).values())
     named = [f"cuda:{place}" if isinstance(place, int) else str(place) for place in places]
     return " + ".join(named) if len(named) > 1 else str(first)

@@ -37,7 +37,7 @@ class LastLayer:
     when attention begins; its keys, values and mask are kept. The second run gets only the states at the read
     positions, as one row, whose queries attend to the kept keys and values. In a model that does not look up attention
     in `AttentionInterface`, such as DeBERTa, attention is computed at all positions, and only the later steps are
-    restricted. The caller must check that the resulting states equal those of the unmodified forward pass.
+    restricted. The caller must check that the resulting states equal the states of the unmodified forward pass.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ class LastLayer:
 
 
 class _Reads:
-    """The read positions (rows, cols) of one batch, with `slots`, each position's index among those of its row."""
+    """The read positions (rows, cols) of one batch; `slots` are their indices among the read positions of their row."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")
@@ -94,8 +94,8 @@ class _Reads:
     def of(self, value: Any, shape: torch.Size) -> Any:
         """Return a tensor's values at the read positions, as one row.
 
-        The tensor's first two axes must be those of the batch's `shape`, or (1, length). A tuple is processed element
-        by element; any other value is returned unchanged.
+        The sizes of the tensor's first two axes must be the batch's `shape`, or (1, length). A tuple is processed
+        element by element; any other value is returned unchanged.
         """
         if isinstance(value, tuple):
             return tuple(self.of(part, shape) for part in value)

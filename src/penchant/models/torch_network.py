@@ -293,7 +293,7 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """Return the last layer if its states at read positions equal those of the complete forward pass, else None.
+        """Return the last layer if its states at read positions equal the states of a complete forward pass, else None.
 
         Rows with one and with several read positions are compared, with padding and without.
         """
