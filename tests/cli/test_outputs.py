@@ -177,7 +177,7 @@ def test_a_cache_leaves_the_databases_of_others_alone(penchant: Program, zoo: Zo
             db.execute(statement)
         db.close()
         before = path.read_bytes()
-        refused(penchant("score", "-m", zoo("gpt2"), "--cache", path, stdin="A cat.\n"), "it holds other tables")
+        refused(penchant("score", "-m", zoo("gpt2"), "--cache", path, stdin="A cat.\n"), "it contains other tables")
         assert path.read_bytes() == before
         assert not path.with_name("other.sqlite-wal").exists()
 

@@ -125,8 +125,8 @@ def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPat
     [
         ("127.0.0.1:1", "127.0.0.1:1: does not answer: Connection refused"),
         ("ray://127.0.0.1:1", "ray://127.0.0.1:1: does not answer"),
-        ("nowhere", "--on nowhere: is not an address of a cluster"),
-        ("host:99999", "is not an address of a cluster"),
+        ("nowhere", "--on nowhere: is not a cluster address"),
+        ("host:99999", "is not a cluster address"),
     ],
 )
 def test_an_address_without_a_cluster_is_one_line(penchant: Any, tmp_path: Path, on: str, told: str) -> None:

@@ -63,7 +63,7 @@ def test_a_table_a_shard_equals_scores_of_one_machine(
 
     code, _, err = penchant(*score)
     assert code == 2
-    assert "already holds scores" in err
+    assert "already contains scores" in err
     code, _, err = penchant(*score, "--resume", "--normalise", "mean")
     assert code == 2
     assert "normalise was none and is now mean" in err

@@ -113,7 +113,7 @@ def test_slor_by_hand() -> None:
     # A first token that is not scored has no part in either probability.
     first = SentenceScore("ab", -3.0, 2, ("a", "b"), np.array([np.nan, -3.0]), (0, 1))
     assert first.normalised("slor", unigrams) == pytest.approx((-3 - math.log(1 / 7)) / 2, abs=1e-15)
-    with pytest.raises(MethodError, match="needs the frequencies"):
+    with pytest.raises(MethodError, match="needs token frequencies"):
         score.normalised("slor")
 
 
@@ -177,7 +177,7 @@ def test_another_tokenizer_is_refused(zoo: Zoo, text: Path, tmp_path: Path, penc
         ("token_id\ttoken\tcount\n{t}\t{p}\t-1\n", "expected a whole number"),
         ("token_id\ttoken\tcount\n{t}\t{p}\t1.5\n", "expected a whole number"),
         ("token_id\ttoken\tcount\n{t}\t{p}\t1\n{t}\t{p}\t1\n", "appears twice"),
-        ("token_id\ttoken\tcount\n{t}\t{p}\t0\n", "nothing is counted"),
+        ("token_id\ttoken\tcount\n{t}\t{p}\t0\n", "all counts in this table are 0"),
         ("token_id\ttoken\tcount\n999999\t{p}\t1\n", "there is no token 999999"),
         ("token_id\ttoken\tcount\n{s}\t<|endoftext|>\t1\n", "is a special token"),
     ],
@@ -195,8 +195,8 @@ def test_what_does_not_fit_together_is_refused(zoo: Zoo, text: Path, tmp_path: P
     (tmp_path / "s.txt").write_text(SENTENCES[0], "utf-8")
     assert penchant("corpus", "unigrams", "a.txt", "-m", zoo("gpt2"), "-o", "u.parquet")[0] == 0
     asked = ("score", "-m", zoo("gpt2"), "s.txt")
-    refused(penchant(*asked, "--normalise", "slor"), "needs the frequencies of tokens")
-    refused(penchant(*asked, "--unigrams", "u.parquet"), "unigrams are for the normalisation slor")
+    refused(penchant(*asked, "--normalise", "slor"), "needs token frequencies")
+    refused(penchant(*asked, "--unigrams", "u.parquet"), "unigrams are used only by the normalisation slor")
     answer = penchant(*asked, "--normalise", "slor", "--unigrams", "u.parquet", "--on", "ray")
     refused(answer, "cannot be used with --on")
     # A file of something else is not replaced, nor a text that is read.
@@ -228,7 +228,7 @@ def test_slor_of_pairs(zoo: Zoo, text: Path, tmp_path: Path, penchant: Penchant)
         assert accuracy["value"].item() == np.mean(gaps[0] > gaps[1])
     with pytest.raises(DataError, match="counted with the tokenizer"):
         MinimalPairs(data=pairs, unigrams=files[0]).run(zoo("llama"))
-    with pytest.raises(MethodError, match="unigrams are for"):
+    with pytest.raises(MethodError, match="unigrams are used only by"):
         MinimalPairs(data=pairs, unigrams=files, normalise="mean").run(zoo("gpt2"))
-    with pytest.raises(MethodError, match="needs the frequencies"):
+    with pytest.raises(MethodError, match="needs token frequencies"):
         MinimalPairs(data=pairs, normalise=["none", "slor"]).run(zoo("gpt2"))

@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, tmp_path: Path, penchant: Pencha
     refused(penchant(*base, "t.txt", "--prefix", "x"), "--prefix needs a table")
     refused(penchant(*base, "t.txt", "--normalise", "pmi"), "needs texts with a prefix")
     refused(penchant(*base, "t.csv", "--column", "y", "--prefix", "z"), "there is no column 'z'")
-    refused(penchant(*base, "t.csv", "--column", "y", "--prefix", "x", "--neutral", "a"), "a neutral text is for")
+    refused(penchant(*base, "t.csv", "--column", "y", "--prefix", "x", "--neutral", "a"), "a neutral text is used only")
     refused(
         penchant("score", "-m", zoo("bert"), "t.csv", "--column", "y", "--prefix", "x", "--method", "pll-shared"),
         "pair",

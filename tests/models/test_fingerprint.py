@@ -87,7 +87,7 @@ def test_layers_that_the_configuration_leaves_out(zoo: Zoo, tmp_path: Path, name
     assert json.loads((zoo(name) / "config.json").read_text("utf-8"))[key] > 1
     fewer: dict[str, Any] = {key: 1, "layer_types": None}
     altered(zoo(name), tmp_path / "m", **fewer)
-    with pytest.raises(ModelError, match="leaves out"):
+    with pytest.raises(ModelError, match="omits"):
         load(tmp_path / "m")
 
 

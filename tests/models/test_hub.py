@@ -79,7 +79,7 @@ class TestOneCommit:
         assert scores(model(NAME)) == scores(model(zoo("gpt2")))
         without = {name: data for name, data in content.items() if name != shards[0]}
         repository.commit(without, branch="torn")
-        with pytest.raises(ModelError, match=f"lacks {shards[0]}"):
+        with pytest.raises(ModelError, match=f"has no {shards[0]}"):
             model(f"{NAME}@torn")
         hub.go()
         assert scores(model(NAME)) == scores(model(zoo("gpt2")))

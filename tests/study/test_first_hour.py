@@ -234,7 +234,7 @@ def test_a_directory_may_be_given_a_name(tmp_path: Path) -> None:
     result = any_pc.MinimalPairs(PAIRS, resamples=100).run(named)
     assert pc.Signature.parse(str(result.signature))["model"] == named.name
     for name in ("", " a", "a@b", "a − b", "a\nb"):
-        with pytest.raises(pc.PenchantError, match="is not a name for a model"):
+        with pytest.raises(pc.PenchantError, match="is not a valid model name"):
             pc.load(tmp_path / "model", name=name)
     with pytest.raises(pc.PenchantError, match="has a public name"):
         pc.load("bundled:modern", name="ours")

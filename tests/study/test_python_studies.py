@@ -113,7 +113,7 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
         (lambda: pc.run(study(), "out", cache="pairs.csv"), "or use another cache or none (cache=)"),
         (lambda: pc.run(study(), "o\0ut"), "run(): out contains the character NUL — check the path"),
-        (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not an address of a cluster"),
+        (lambda: pc.run(study(), "out", on="rya"), "on=rya: is not a cluster address"),
         (
             lambda: pc.run(study(), "out", workers=2),
             "workers, cpus and gpus apply only to a cluster — add on, such as on=",

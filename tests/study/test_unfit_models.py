@@ -219,7 +219,7 @@ def test_looking_at_a_model_of_the_hub_fetches_no_weights(
     )
     refused(
         penchant("run", study(["./bert", "someone/index"], OF_PAIRS), "-o", "out"),
-        "someone/index: the repository lacks part.safetensors",
+        "someone/index: the repository has no part.safetensors",
     )
     refused(penchant("run", study([NAME, f"{NAME}@{bert}"], OF_PAIRS), "-o", "out"), "are both", bert[:7])
     assert not Path("out").exists()

@@ -1,1 +1,1 @@
-"""Work on many machines: workers on a Ray cluster compute the same numbers as one process."""
+"""Distributed computation on a Ray cluster, with the same results as in one process."""

@@ -1,4 +1,4 @@
-"""The engine's batches on a cluster."""
+"""Backend that runs the engine's batches on a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = np.empty(0, np.int64)
 
 
 class RayBackend:
-    """A backend that runs batches on the workers of a pool, several at once."""
+    """A backend that runs several batches at once on the workers of a pool."""
 
     def __init__(self, model: LanguageModel, pool: Pool) -> None:
         local = LocalBackend(model)
@@ -26,17 +26,17 @@ class RayBackend:
         self._spell = model.tokenizer.decode
 
     def submit(self, batch: Batch) -> None:
-        """Send a batch, without the parts that only the driver needs."""
+        """Submit a batch to the pool, without the parts that only the driver needs."""
         sent = replace(batch, inputs=(), want_input=_NOTHING, want_slot=_NOTHING)
         self._pool.submit(Job("run", (sent,), batch, lambda row: self._named(batch, row)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return a finished batch and its answers. Raises ClusterError if no worker can do a batch."""
+        """Wait until a batch is finished; return it and its answers. Raises ClusterError if a batch cannot be run."""
         job, values = self._pool.collect()
         return job.what, values
 
     def _named(self, batch: Batch, row: int | None) -> str:
-        """Return the first text of a batch or of one row, and the number of further texts, for messages."""
+        """Return a description of a batch, or of one row, for messages: the first text and the number of others."""
         numbers = batch.want_input if row is None else batch.want_input[batch.rows[batch.outputs] == row]
         inputs = [batch.inputs[i] for i in dict.fromkeys(numbers.tolist())]
         more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""

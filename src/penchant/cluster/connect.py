@@ -1,6 +1,6 @@
-"""Connections to a cluster, or to Ray on this machine.
+"""Connections to a Ray cluster, or to Ray on this machine.
 
-Ray is an optional dependency, imported only here and inside functions.
+Ray is an optional dependency, imported only in this module and inside functions.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from penchant.errors import ClusterError, MethodError, first_line, missing_packa
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0
-"""Seconds to wait for an address to answer."""
+"""Time in seconds to wait for a connection to an address."""
 _HINT = "use ray (this machine), auto (the cluster of this machine), HOST:PORT or ray://HOST:PORT"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of the work: a cluster, and the number and resources of its workers.
+    """A cluster to run on, with the number and resources of its workers.
 
-    `on` is "ray" for this machine, "auto", HOST:PORT of a cluster's head or ray://HOST:PORT of its client server. There
-    are `workers` (default: as many as fit), each with so many `cpus` and `gpus`.
+    `on` is "ray" for Ray on this machine, "auto" for the cluster that this machine belongs to, HOST:PORT of a cluster's
+    head node, or ray://HOST:PORT of its client server. `workers` is the number of workers (default: as many as fit);
+    `cpus` and `gpus` are the resources of each worker.
     """
 
     on: str
@@ -40,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A machine of the cluster: its address and resources."""
+    """A machine in the cluster, with its address and resources."""
 
     id: str
     address: str
@@ -50,7 +51,10 @@ class Node:
 
 @contextmanager
 def joined(place: Place) -> Iterator[None]:
-    """Join the cluster, or start Ray on this machine, for the block. Raises ClusterError or MethodError."""
+    """Return a context that is connected to the cluster, or to Ray started on this machine.
+
+    Raises ClusterError if the connection fails, MethodError if a package is missing.
+    """
     address = "local" if place.on == "ray" else place.on
     if place.on == "ray" or _host(place.on) in (LOOPBACK, "localhost"):
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # keeps Ray from replacing a loopback address
@@ -71,7 +75,7 @@ def joined(place: Place) -> Iterator[None]:
     except ImportError as error:
         raise MethodError(f"a package is missing: {error}", where=place.on, hint="pip install 'ray[client]'") from error
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, AssertionError) as error:
-        raise ClusterError(f"cannot be joined: {first_line(error)}", where=place.on, hint=_HINT) from error
+        raise ClusterError(f"cannot connect to the cluster: {first_line(error)}", where=place.on, hint=_HINT) from error
     try:
         yield
     finally:
@@ -79,7 +83,7 @@ def joined(place: Place) -> Iterator[None]:
 
 
 def imported() -> Any:
-    """Return the module ray. Raises MethodError with a hint to install it."""
+    """Return the module ray. Raises MethodError if it is not installed."""
     try:
         import ray
     except ImportError as error:
@@ -88,7 +92,7 @@ def imported() -> Any:
 
 
 def nodes() -> list[Node]:
-    """Return the machines that are part of the cluster now."""
+    """Return the machines that are currently alive in the cluster."""
     alive = [node for node in imported().nodes() if node["Alive"]]
     return [
         Node(
@@ -102,7 +106,7 @@ def nodes() -> list[Node]:
 
 
 def room(place: Place) -> int:
-    """Return the number of workers that fit on the current machines."""
+    """Return the number of workers of the place's size that fit on the cluster's current machines."""
     return sum(
         int(min([node.cpus // place.cpus, *([node.gpus // place.gpus] if place.gpus else [])])) for node in nodes()
     )
@@ -113,18 +117,18 @@ def _host(on: str) -> str:
 
 
 def _address(on: str) -> tuple[str, int]:
-    """Return host and port. Raises ClusterError."""
+    """Return the host and port of an address. Raises ClusterError if the address is invalid."""
     host, port = _host(on), on.rpartition(":")[2]
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
-        raise ClusterError("is not an address of a cluster", where=f"--on {on}", hint=_HINT)
+        raise ClusterError("is not a cluster address", where=f"--on {on}", hint=_HINT)
     return host, int(port)
 
 
 def _answers(on: str) -> None:
-    """Raise ClusterError if nothing listens at the address; Ray itself would wait for a minute."""
+    """Raise ClusterError if the address does not accept connections, for which Ray itself would wait a minute."""
     try:
         socket.create_connection(_address(on), timeout=PATIENCE).close()
     except OSError as error:
         reason = error.strerror or str(error)
-        hint = "is the cluster up, and is its port open to this machine?"
+        hint = "check that the cluster is running and that its port is open to this machine"
         raise ClusterError(f"does not answer: {reason}", where=on, hint=hint) from error

@@ -1,4 +1,4 @@
-"""Search of text files on a cluster: one file per job; results come in the order of the files."""
+"""Search of text files on a cluster, with one file per job and the results in file order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
 
 _AHEAD = 4
-"""Finished files that may wait in memory for their turn, per file in progress."""
+"""Maximum number of finished files kept in memory until earlier files are finished, per file in progress."""
 
 
 def searched_by(pool: Pool) -> ByFile:
-    """Return a function that searches files on the workers of a pool."""
+    """Return a function that searches files on the workers of a pool and yields the results in file order."""
 
     def by_file(search: Extraction, tasks: Iterator[FileTask]) -> Iterator[FileFound]:
         slots = DEEP * pool.size

@@ -1,4 +1,4 @@
-"""Descriptions of the driver's model for workers: its name, or its files."""
+"""Descriptions of the driver's model for workers, by name or with the model's files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penchant.models.load import LanguageModel
 from penchant.models.source import resolve
 
 LARGEST = 4 << 30
-"""The most bytes of a model that are sent to the machines of a cluster."""
+"""Maximum size in bytes of a model whose files are sent to the machines of a cluster."""
 
 
 def wanted(
@@ -25,9 +25,9 @@ def wanted(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
 ) -> Wanted:
-    """Return the description by which workers load a model that was loaded here from `spec`.
+    """Return the description with which workers load the model that this process loaded from `spec`.
 
-    A model of the hub is described by the commit that was loaded.
+    A hub model is described by name and commit. The other arguments are those of `load`.
     """
     source = resolve(spec)
     local = source.local is not None and not spec.startswith("bundled:")
@@ -44,7 +44,10 @@ def wanted(
 
 
 def sent(wanted: Wanted) -> Wanted:
-    """Return the description with the model's files in the cluster's store. Raises ClusterError if too large."""
+    """Return the description with the model's files put into the cluster's object store.
+
+    Raises ClusterError if the model is too large.
+    """
     place = Path(wanted.spec)
     files = sorted(set(model_files(place)))
     size = sum(file.stat().st_size for file in files)

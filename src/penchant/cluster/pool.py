@@ -1,4 +1,4 @@
-"""Workers on a cluster: started, given jobs, and replaced when they die."""
+"""Pool of workers on a cluster, which are replaced if they die."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from penchant.errors import ClusterError, first_line
 from penchant.plurals import counted
 
 DEEP = 2
-"""Jobs assigned to a worker at once, so that the next is there when one is done."""
+"""Number of jobs assigned to a worker at once, so that it need not wait for the next job."""
 MOST_DEATHS = 2
-"""Workers that one job may kill before the run is given up."""
+"""Number of workers that may die while running the same job before the run is aborted."""
 MOST_STARTS = 5
-"""Workers that may die in a row without finishing a job before the run is given up."""
+"""Number of workers that may die in succession without a finished job before the run is aborted."""
 QUIET, AGAIN = 10.0, 60.0
-"""Seconds of waiting for a worker to start before the first message, and between further messages."""
+"""Time in seconds spent waiting for a worker to start before the first message, and between further messages."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Work for one worker: the method to call, its arguments, and `what` the job is about.
+    """A job for one worker: the worker method to `call`, its arguments, and `what`, the caller's object for the job.
 
-    `name` describes the job for errors; its argument is the row that does not fit into memory, or None for all.
+    `name` returns a description of the job for error messages; its argument is the row that does not fit in memory, or
+    None for the whole job. `deaths` is the number of workers that died while running the job.
     """
 
     call: str
@@ -40,7 +41,7 @@ class Job:
 
 @dataclass(slots=True)
 class Losses:
-    """Counts of lost workers and nodes, and of jobs that were `retried` because of them."""
+    """Numbers of lost workers and nodes, and of jobs `retried` because of the losses."""
 
     retried: int = 0
     workers: int = 0
@@ -49,7 +50,7 @@ class Losses:
 
 @dataclass(slots=True, eq=False)
 class _Hand:
-    """The driver's view of a worker; `about` is None until the worker is open."""
+    """The driver's handle of a worker; `about` is None until the worker is ready."""
 
     actor: Any
     opening: Any
@@ -58,17 +59,17 @@ class _Hand:
 
 
 class Pool:
-    """A fixed number of workers, each with the same model (or none).
+    """A pool of a fixed number of workers, each with the same model (or without a model if `wanted` is None).
 
-    `submit` takes a job, `collect` returns a finished one, in any order. A worker that dies is replaced, and its jobs
-    are done again; `say` is called with messages for the user.
+    Jobs are submitted with `submit`; `collect` returns finished jobs in any order. A worker that dies is replaced, and
+    its jobs are run again. `say` is called with messages for the user.
     """
 
     def __init__(self, place: Place, wanted: Wanted | None, *, say: Callable[[str], None] = lambda text: None) -> None:
         self._ray = imported()
         self._place, self._wanted, self._say = place, wanted, say
         self.tick: Callable[[], None] = lambda: None
-        """The function called at intervals while the pool waits for a job."""
+        """Function called at intervals while the pool waits for a job to finish."""
         self.size = place.workers or max(1, room(place))
         self.losses = Losses()
         self.about: list[About] = []
@@ -79,16 +80,19 @@ class Pool:
         self._said = False
 
     def submit(self, job: Job) -> None:
-        """Queue a job."""
+        """Append a job to the queue."""
         self._queue.append(job)
 
     def again(self, job: Job) -> None:
-        """Queue a job again, whose result was lost."""
+        """Put a job whose result was lost back at the head of the queue."""
         self.losses.retried += 1
         self._queue.appendleft(job)
 
     def collect(self) -> tuple[Job, Any]:
-        """Return a finished job and its result. Raises the job's own errors, and ClusterError."""
+        """Wait until a job is finished; return it and its result.
+
+        Raises the job's own errors, and ClusterError if the job cannot be run on the cluster.
+        """
         while True:
             self._assign()
             waited = {hand.opening: hand for hand in self._hands if hand.about is None}
@@ -105,7 +109,7 @@ class Pool:
                 return finished
 
     def ready(self) -> None:
-        """Wait until all workers are open, for example before a measurement of time."""
+        """Wait until all workers are ready, for example before a timing."""
         while waited := [hand for hand in self._hands if hand.about is None]:
             if self._ray.wait([waited[0].opening], timeout=1.0)[0]:
                 self._opened(waited[0])
@@ -114,11 +118,11 @@ class Pool:
 
     @property
     def alive(self) -> int:
-        """The number of open workers."""
+        """Number of workers that are ready."""
         return sum(hand.about is not None for hand in self._hands)
 
     def close(self) -> None:
-        """Stop the workers."""
+        """Stop all workers."""
         for hand in self._hands:
             self._ray.kill(hand.actor)
         self._hands = []
@@ -129,7 +133,7 @@ class Pool:
         return _Hand(actor, actor.open.remote(self._wanted, versions(), self._place.cpus))
 
     def _assign(self) -> None:
-        """Give waiting jobs to the workers with the fewest jobs."""
+        """Assign queued jobs to the workers with the fewest jobs, up to `DEEP` jobs per worker."""
         while self._queue:
             free = [hand for hand in self._hands if hand.about is not None and len(hand.flying) < DEEP]
             if not free:
@@ -158,7 +162,7 @@ class Pool:
             return None
         except TooLargeError as error:
             raise ClusterError(
-                f"does not fit into a worker's memory: {error.reason}",
+                f"does not fit in a worker's memory: {error.reason}",
                 where=hand.flying[reference].name(error.row),
                 hint="use machines with more memory, or a smaller --dtype",
             ) from None
@@ -166,7 +170,11 @@ class Pool:
         return hand.flying.pop(reference), value
 
     def _got(self, reference: Any) -> Any:
-        """Return the result of a call. Raises the call's own errors, and LostError if the worker has died."""
+        """Return the result of a remote call.
+
+        Raises the call's own errors, LostError if the worker has died, and ClusterError if the worker cannot be set up
+        or the object store is full.
+        """
         errors = self._ray.exceptions
         try:
             return self._ray.get(reference)
@@ -184,9 +192,9 @@ class Pool:
             raise LostError(first_line(error)) from error
 
     def _replace(self, hand: _Hand, lost: LostError) -> None:
-        """Start another worker in place of a dead one, and queue its jobs again.
+        """Start a new worker in place of a dead worker, and put the jobs of the dead worker back into the queue.
 
-        Raises ClusterError for a job that killed worker after worker.
+        Raises ClusterError if several workers died while running the same job, or if workers keep dying.
         """
         self._hands.remove(hand)
         self._ray.kill(hand.actor)
@@ -199,7 +207,7 @@ class Pool:
             jobs[0].deaths += 1  # a worker does its jobs in order
             if jobs[0].deaths >= MOST_DEATHS:
                 message = f"{MOST_DEATHS} workers died while working on this, the last: {lost}"
-                raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or leave it out")
+                raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or remove it")
         if self._fruitless > MOST_STARTS:
             raise ClusterError(f"workers keep dying, the last: {lost}", where=self._place.on)
         self.losses.retried += len(jobs)
@@ -210,7 +218,7 @@ class Pool:
         self._waiting_since, self._said = time.monotonic(), False
 
     def _tell_waiting(self) -> None:
-        """Report, now and then, that no worker could be started yet."""
+        """Report at intervals that no worker has started yet."""
         waited = time.monotonic() - self._waiting_since
         if self.alive or waited < (AGAIN if self._said else QUIET):
             return
@@ -226,4 +234,4 @@ class Pool:
 
 
 class LostError(Exception):
-    """An error for a worker that has died."""
+    """Exception raised if a worker has died."""

@@ -1,11 +1,11 @@
-"""Scores of any number of texts: shards go to the workers of a cluster, and one table per shard comes back.
+"""Scoring of any number of texts on a cluster: workers score shards, and each shard results in one table.
 
-    DIR/stream.json                      the recipe of the scores, and a summary of the run
+    DIR/stream.json                      the settings of the scores, and a summary of the run
     DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the hash of its content
-    DIR/<shard>-<sha256>.rejects.parquet the texts of it that could not be scored, with reasons
+    DIR/<shard>-<sha256>.rejects.parquet the shard's texts that could not be scored, with reasons
 
 Tables are written atomically, scores after rejects, so that an existing table of scores marks a finished shard. A
-stopped stream continues with the shards whose content has no table.
+stream that was stopped continues with the shards whose content has no table.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ FILE = "stream.json"
 _TABLE = re.compile(r"(?P<name>.+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _TABLES = (".csv", ".tsv", ".xlsx", ".sav", ".dta")
 FIRST, NEXT = 10.0, 30.0
-"""Seconds before the first line of progress, and between further lines."""
+"""Time in seconds before the first progress message, and between further messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The settings of the scores, which must be the same for a stream to continue."""
+    """Settings of the scores, which must be unchanged if a stream is continued."""
 
     penchant: str
     model: str
@@ -54,19 +54,20 @@ class Recipe:
 
 @dataclass(slots=True)
 class Summary:
-    """Counts of the texts: every input has a score or is among the rejects."""
+    """Counts of finished shards and of their texts; each input text is either scored or rejected."""
 
     shards: int = 0
     before: int = 0
-    """Shards that were finished in an earlier run."""
+    """Number of shards that were finished in an earlier run."""
     inputs: int = 0
     scores: int = 0
     rejects: int = 0
 
     def add(self, counted: Counted) -> None:
-        """Add a shard's counts. Raises ClusterError if some of its texts are neither scored nor rejected."""
+        """Add a shard's counts. Raises ClusterError if a text is neither scored nor rejected."""
         if counted.inputs != counted.scores + counted.rejects:
-            raise ClusterError(f"a shard of {counted.inputs} texts came back with {counted.scores + counted.rejects}")
+            message = f"a shard of {counted.inputs} texts was returned with {counted.scores + counted.rejects} results"
+            raise ClusterError(message)
         self.shards += 1
         self.inputs += counted.inputs
         self.scores += counted.scores
@@ -75,7 +76,7 @@ class Summary:
 
 @dataclass(slots=True)
 class Stream:
-    """A run that scores shards into a directory."""
+    """A run that scores the shards `files` and writes their tables into the directory `out`."""
 
     files: Sequence[TextFile]
     recipe: Recipe
@@ -88,14 +89,15 @@ class Stream:
     _due: float = field(default_factory=lambda: time.monotonic() + FIRST)
     _bytes: int = 0
     _scored: int = 0
-    """Texts scored in this run and, below, the bytes of their files, without those of earlier runs."""
+    """Number of texts scored in this run; `_read` is the size of their files in bytes."""
     _read: int = 0
 
     def run(self, *, resume: bool) -> Summary:
-        """Score the shards that are not finished.
+        """Score the unfinished shards; return the counts of all shards.
 
-        Raises StudyError if the directory holds anything else, DataError and ClusterError. Finished shards stay, and
-        are skipped with `resume`.
+        If `resume`, a stream in the directory is continued, and its finished shards are skipped. Raises StudyError if
+        the directory contains other files or other scores, DataError if a file or text cannot be read, ClusterError if
+        the cluster fails; the tables of finished shards are kept.
         """
         self.out.mkdir(parents=True, exist_ok=True)
         with holding(self.out):
@@ -113,23 +115,27 @@ class Stream:
         return self.summary
 
     def _begin(self, *, resume: bool) -> dict[str, set[str]]:
-        """Return the hashes of the contents that have tables, by the name of their shard."""
+        """Return, for each shard name, the hashes of the contents that already have tables.
+
+        Raises StudyError if the directory cannot be used for this stream.
+        """
         path = self.out / FILE
         if occupied(path) and not resume:
-            hint = "continue with --resume, or name another directory"
-            raise StudyError("already holds scores", where=str(self.out), hint=hint)
+            hint = "continue with --resume, or give another directory"
+            raise StudyError("already contains scores", where=str(self.out), hint=hint)
         if not occupied(path):
             if any(self.out.iterdir()):
-                raise StudyError("is not an empty directory", where=str(self.out), hint="name another directory")
+                raise StudyError("is not an empty directory", where=str(self.out), hint="give another directory")
             return {}
         try:
             before = json.loads(read_text(path))["recipe"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StudyError("is not the record of a stream", where=str(path), hint="name another directory") from error
+            raise StudyError("is not a record of a stream", where=str(path), hint="give another directory") from error
         for key, value in asdict(self.recipe).items():
             if before.get(key) != value:
                 change = f"their {key} was {before.get(key)} and is now {value}"
-                raise StudyError(f"holds other scores ({change})", where=str(self.out), hint="name another directory")
+                message = f"contains scores with other settings ({change})"
+                raise StudyError(message, where=str(self.out), hint="give another directory")
         done: dict[str, set[str]] = {}
         for file in self.out.iterdir():
             if (match := _TABLE.fullmatch(file.name)) and not match["name"].endswith(".rejects"):
@@ -137,7 +143,7 @@ class Stream:
         return done
 
     def _jobs(self, done: dict[str, set[str]]) -> Iterator[Job | None]:
-        """Yield the jobs to do, with names of shards valid for files; then None."""
+        """Yield one job per shard, under a unique shard name that is valid as a file name; then yield None."""
         taken: list[str] = []
         for file in self.files:
             name = distinct(file.name, taken)
@@ -154,7 +160,7 @@ class Stream:
         yield None
 
     def _collect(self) -> int:
-        """Take a finished shard and write its tables; return 0 if the shard must be scored again, else 1."""
+        """Wait for a shard and write its tables; return 1, or 0 if the shard must be scored again."""
         job, (counted, scores, rejects) = self.pool.collect()
         name, shard = job.what
         table = self.out / f"{name}-{counted.sha256}.parquet"
@@ -180,7 +186,7 @@ class Stream:
         return 1
 
     def _tell(self) -> None:
-        """Report progress, now and then."""
+        """Report progress at intervals."""
         now = time.monotonic()
         if now < self._due:
             return
@@ -201,7 +207,7 @@ class Stream:
 
 
 def _receive(parts: Sequence[Any], path: Path) -> None:
-    """Write a table whose parts are in the cluster's store, one after the other."""
+    """Write a table to `path` from parts in the cluster's object store."""
     ray = imported()
     with replacing(path) as stream:
         for part in parts:
@@ -209,7 +215,7 @@ def _receive(parts: Sequence[Any], path: Path) -> None:
 
 
 def _counted(table: Path) -> Counted:
-    """Return the counts recorded in a finished table. Raises DataError."""
+    """Return the counts recorded in a finished table. Raises DataError if it is not a table of scores."""
     with suppress(OSError, pl.exceptions.PolarsError, KeyError, ValueError):
         says = json.loads(pl.read_parquet_metadata(table)[METADATA])
         inputs, rejects = int(says["inputs"]), int(says["rejects"])
@@ -218,14 +224,14 @@ def _counted(table: Path) -> Counted:
 
 
 def refuse_tables(files: Sequence[TextFile]) -> None:
-    """Raise DataError for a table whose lines would be mistaken for sentences."""
+    """Raise DataError if a file is a table in a format whose lines are not sentences, such as CSV or Excel."""
     for file in files:
         if plain_ending(file.name) in _TABLES:
             raise DataError("is not text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
 
 
 def check_on_error(how: str) -> str:
-    """Return the name of a treatment of texts that cannot be scored. Raises MethodError for an unknown one."""
+    """Return `how` if it is a known value of --on-error: "stop" or "reject". Raises MethodError if it is not."""
     if how not in ("stop", "reject"):
         raise MethodError(f"unknown --on-error '{how}'", hint="use stop or reject")
     return how

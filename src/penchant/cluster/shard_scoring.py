@@ -17,17 +17,17 @@ from penchant.engine.scorer import Scorer, scores_frame, valued
 from penchant.errors import DataError
 
 CHUNK = 1 << 13
-"""Texts scored together; their tables are kept on disk, so that memory does not grow with a shard."""
+"""Number of texts scored together; the tables are kept on disk, so that memory use does not grow with a shard."""
 METADATA = "penchant.shard"
-"""The key of a shard's counts in the metadata of its table."""
+"""Key of a shard's counts in the metadata of its table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
     """A file of texts and the settings of their scores.
 
-    `done` are hashes of contents that are already scored; with `reject`, texts that cannot be scored are listed
-    instead.
+    `done` are the hashes of contents that have been scored. If `reject`, texts that cannot be scored are listed in a
+    table of rejects instead of raising an error.
     """
 
     file: TextFile
@@ -40,7 +40,7 @@ class Shard:
 
 @dataclass(slots=True)
 class Counted:
-    """The numbers of texts in a shard, scored and rejected; `sha256` is the hash of the file as stored."""
+    """Numbers of all, scored and rejected texts in a shard; `sha256` is the hash of the file as stored."""
 
     sha256: str
     inputs: int = 0
@@ -50,7 +50,7 @@ class Counted:
 
 @dataclass(slots=True)
 class Scored:
-    """The counts of a shard, and its tables of `scores` and `rejects` as files; none if it was already scored."""
+    """A shard's counts and the files of its tables of `scores` and `rejects`; None for a table that does not exist."""
 
     counted: Counted
     scores: Path | None = None
@@ -59,20 +59,20 @@ class Scored:
 
 @dataclass(slots=True)
 class _Found:
-    """Tables of scores and of rejects in parts on disk."""
+    """The tables of scores and of rejects under construction, in parts on disk."""
 
     folder: Path
     parts: dict[str, list[Path]] = field(default_factory=lambda: {"scores": [], "rejects": []})
 
     def add(self, kind: str, table: pl.DataFrame) -> int:
-        """Write a part, if it has rows, and return their number."""
+        """Write a part of a table, unless it is empty; return its number of rows."""
         if len(table):
             self.parts[kind].append(self.folder / f"{kind}-{len(self.parts[kind]):06}.parquet")
             table.write_parquet(self.parts[kind][-1], compression="lz4")
         return len(table)
 
     def whole(self, kind: str, schema: dict[str, pl.DataType], metadata: dict[str, str]) -> Path:
-        """Merge the parts into one table and return its path."""
+        """Merge the parts into one table; return its path."""
         target = self.folder / f"{kind}.parquet"
         parts = self.parts[kind]
         table = pl.scan_parquet(parts, glob=False) if parts else pl.LazyFrame(schema=schema)
@@ -84,11 +84,11 @@ REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 
 
 def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
-    """Score the texts of a shard in order, and write the tables into `folder`.
+    """Score the texts of a shard in order, and write the tables into `folder`; return their paths and the counts.
 
-    The columns of scores are record (the number of the line or row), text, score, n_tokens and logprobs; those of
-    rejects are record, reason and text. Raises DataError for a file that cannot be read and, unless `shard.reject`, for
-    the first text that cannot be scored.
+    The columns of scores are record (the number of the line or row), text, score, n_tokens and logprobs; the columns of
+    rejects are record, reason and text. Raises DataError if the file cannot be read or, unless `shard.reject`, if a
+    text cannot be scored.
     """
     if shard.done and (known := _hash(shard.file)) in shard.done:
         return Scored(Counted(known))
@@ -122,7 +122,7 @@ Reject = tuple[int, str, str]
 
 
 def texts(block: Block, kind: Kind, column: str) -> Iterator[Record]:
-    """Yield the number and the unchanged text of each record of a block; None in place of invalid text."""
+    """Yield the number and the text of each record in a block, with None in place of an invalid text."""
     if not isinstance(block.data, bytes):
         yield from enumerate(block.data, block.first)
         return
@@ -153,7 +153,7 @@ def _value(line: bytes, column: str) -> str | None:
 
 
 def _sound(scorer: Scorer, records: list[Record], shard: Shard) -> tuple[list[tuple[int, str]], list[Reject]]:
-    """Return the records that can be scored, and the others with the reasons."""
+    """Return the records that can be scored, and the other records with the reasons why they cannot."""
     missing = "is not UTF-8" if shard.file.kind == "text" else f"has no text called '{shard.column}'"
     good = [(number, text) for number, text in records if text is not None]
     bad: list[Reject] = [(number, missing, "") for number, text in records if text is None]

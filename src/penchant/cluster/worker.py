@@ -1,4 +1,4 @@
-"""A worker: one process on the cluster, with its own copy of the model."""
+"""Worker process on a cluster, with its own copy of the model."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.text_io import exists
 
 _DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
-"""Packages whose versions must equal the driver's, since numbers or transferred data depend on them."""
+"""Packages whose versions must equal the driver's, since results or transferred data depend on the version."""
 
 
 def versions() -> dict[str, str]:
-    """Return the installed versions that must be the same everywhere."""
+    """Return the installed versions of penchant, Python and the packages that must be the same on all machines."""
     packages = {name: importlib.metadata.version(name) for name in _DECISIVE}
     return {"penchant": __version__, "python": ".".join(platform.python_version_tuple()[:2]), **packages}
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The model that a worker must load.
+    """Description of the model that a worker must load.
 
-    `local` is true for a name that stands for files, `fingerprint` must match that of the loaded model, `shipped` are
-    references to the files in the cluster's store by path, for a model that only the driver has, and `shortcuts` says
-    whether these may be used.
+    `local` is true if `spec` is the path of a file or directory. `fingerprint` must equal the fingerprint of the loaded
+    model. `shipped` maps paths to references to the model's files in the cluster's object store, for a model that only
+    the driver has. `shortcuts` says whether shortcuts are enabled.
     """
 
     spec: str
@@ -60,7 +60,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The node, host, process and device of a worker."""
+    """Node, host, process id and device of a worker."""
 
     node: str
     host: str
@@ -69,11 +69,11 @@ class About:
 
 
 PART = 1 << 23
-"""Bytes of a table that are sent to the driver at once."""
+"""Size in bytes of the parts in which a table is sent to the driver."""
 
 
 class TooLargeError(Exception):
-    """A single `row` of a batch does not fit into a worker's memory."""
+    """Exception raised if a single `row` of a batch does not fit in a worker's memory."""
 
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(row, reason)
@@ -81,17 +81,22 @@ class TooLargeError(Exception):
 
 
 class AbsentError(Exception):
-    """The model's files are not on this machine."""
+    """Exception raised if the model's files are not on the worker's machine."""
 
 
 class Worker:
-    """The remote side of the pool; work begins in `open`, so that failures arrive as errors, not as a dead process."""
+    """Remote actor of the pool; it is set up in `open`, so that failures are raised as errors in the driver."""
 
     def __init__(self) -> None:
         self._files: tempfile.TemporaryDirectory[str] | None = None
 
     def open(self, wanted: Wanted | None, expected: Mapping[str, str], threads: int) -> About:
-        """Load the model. Raises ModelError, and ClusterError if versions or model differ from the driver's."""
+        """Load the model, unless `wanted` is None; return the worker's node, host, process id and device.
+
+        `expected` are the driver's package versions, and `threads` is the number of CPU threads to use. Raises
+        ModelError if the model cannot be loaded, AbsentError if its files are not on this machine, ClusterError if
+        versions or model differ from the driver's.
+        """
         ray = imported()
         host = ray.util.get_node_ip_address()
         here = versions()
@@ -111,13 +116,17 @@ class Worker:
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the answers of a batch, halved until its parts fit into memory. Raises TooLargeError."""
+        """Return the answers of a batch, halved until its parts fit in memory.
+
+        Raises TooLargeError if a single row does not fit.
+        """
         return self._backend.run(batch)
 
     def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[Counted, list[Any], list[Any]]:
         """Score a shard; return its counts and the tables of scores and of rejects.
 
-        Tables are lists of references to the cluster's store; empty if the shard was already scored.
+        A table is a list of references to its parts in the cluster's object store; it is empty if the shard has been
+        scored before.
         """
         scorer = Scorer(self.model, batch_tokens=batch_tokens, backend=self._backend)
         with tempfile.TemporaryDirectory(prefix="penchant-") as folder:
@@ -125,7 +134,7 @@ class Worker:
             return found.counted, _put(found.scores), _put(found.rejects)
 
     def search(self, search: Extraction, task: FileTask) -> FileFound:
-        """Return the occurrences in a text file. Raises DataError."""
+        """Return the occurrences found in a text file. Raises DataError if the file cannot be read."""
         return found_in(search, task)
 
     def _loaded(self, wanted: Wanted, host: str) -> LanguageModel:
@@ -146,15 +155,15 @@ class Worker:
             raise ModelError(error.message, where=f"{wanted.spec} on node {host}", hint=error.hint) from error
         if model.fingerprint != wanted.fingerprint:
             raise ClusterError(
-                f"has another model of that name: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
+                f"is a different model there: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
                 where=f"{wanted.spec} on node {host}",
-                hint="put the same files there, or use a path that exists on this machine only",
+                hint="copy the same files to that node, or use a path that exists on this machine only",
             )
         return model
 
     @staticmethod
     def _here(wanted: Wanted) -> bool:
-        """True if this machine has the same files of the model."""
+        """Return whether this machine has the model's files, with the same contents."""
         try:
             return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
         except ModelError:
@@ -171,10 +180,10 @@ class Worker:
 
 
 class Halving(LocalBackend):
-    """A backend that halves a batch until it fits into memory. Raises TooLargeError for a row that does not."""
+    """A backend that halves a batch until it fits in memory. Raises TooLargeError if a single row does not fit."""
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the answers of a batch, computed in parts if need be."""
+        """Return the answers of a batch, computed in parts if the batch does not fit in memory."""
         return self._in_parts(batch, 0)
 
     def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
@@ -192,7 +201,7 @@ class Halving(LocalBackend):
 
 
 def _put(file: Path | None) -> list[Any]:
-    """Put the bytes of a file into the cluster's store, in parts, and return the references."""
+    """Put a file into the cluster's object store in parts; return references to the parts, none if `file` is None."""
     if file is None:
         return []
     with file.open("rb") as stream:
@@ -200,7 +209,7 @@ def _put(file: Path | None) -> list[Any]:
 
 
 def _of_memory(error: Exception) -> bool:
-    """True if torch or Python ran out of memory; on a CPU torch raises a plain RuntimeError."""
+    """Return whether an error means that memory is exhausted; on a CPU, torch raises a plain RuntimeError."""
     import torch
 
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
@@ -209,7 +218,7 @@ def _of_memory(error: Exception) -> bool:
 
 
 def _freed(backend: LocalBackend) -> None:
-    """Release the GPU memory that a failed pass still holds."""
+    """Release the GPU memory that is still allocated after a failed forward pass."""
     import torch
 
     if backend.network.device.type == "cuda":

@@ -1,1 +1,1 @@
-"""From reads of a model to scores: batch planning, backends, the cache of answers and the scoring methods."""
+"""Scoring of texts with a model: batch planning, backends, the answer cache and the scoring methods."""

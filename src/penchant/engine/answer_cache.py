@@ -1,4 +1,4 @@
-"""Cache of a model's answers between runs, in one SQLite file that several processes may share."""
+"""Persistent cache of a model's answers, in one SQLite file that several processes may share."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from penchant.models.answer_cache_file import connected, default_path, foreign, 
 
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 2
-"""The version of stored answers, raised when newly computed answers would differ."""
+"""Version of stored answers, increased whenever newly computed answers would differ from stored ones."""
 
 
 def chosen_path(named: str | Path | None) -> Path | None:
-    """Return the path of the answer cache that a user chose: the default for None, None for "none"."""
+    """Return the path of the answer cache chosen by the user: the default path for None, and None for "none"."""
     if named == "none":
         return None
     return Path(named) if named else default_path()
@@ -28,9 +28,9 @@ def chosen_path(named: str | Path | None) -> Path | None:
 class Cache:
     """The cached answers of one model, identified by `fingerprint` and `dtype`, in the file `path`.
 
-    A row holds all answers known for one input, and a checksum. `damaged` counts the rows that failed a check; they are
-    dropped and computed again. A batch is written in one transaction. Raises CacheError, naming the file, when it
-    cannot be read or written, or is not a cache.
+    A row contains all known answers for one input, and a checksum. `damaged` is the number of rows that failed a check;
+    they are deleted, and their answers are computed again. A batch is written in one transaction. Raises CacheError if
+    the file cannot be read or written, or is not a cache.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, dtype: str) -> None:
@@ -57,7 +57,7 @@ class Cache:
         return digest.digest()
 
     def fill(self, inputs: Sequence[Input]) -> list[Input]:
-        """Set the answers of the inputs that are stored in full; return the inputs that must be computed."""
+        """Set the answers of the inputs whose wants are all stored; return the inputs that must be computed."""
         missing: list[Input] = []
         for start in range(0, len(inputs), 500):
             part = {self._key(source): source for source in inputs[start : start + 500]}
@@ -77,7 +77,7 @@ class Cache:
         return missing
 
     def store(self, inputs: Iterable[Input]) -> None:
-        """Store the answers of one batch, in one transaction."""
+        """Write the answers of the inputs of one batch to the file, in one transaction."""
         rows = []
         for source in inputs:
             if source.answer is not None:
@@ -86,7 +86,7 @@ class Cache:
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
 
     def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
-        """Run a statement for all rows in one transaction."""
+        """Execute a statement for all rows in one transaction. Raises CacheError if the file cannot be written."""
         try:
             patiently(self.path, lambda: self._db.execute("BEGIN IMMEDIATE"))
             self._db.executemany(statement, rows)
@@ -100,7 +100,7 @@ class Cache:
 
 
 def told_damaged(count: int) -> str:
-    """Return the message that damaged answers were dropped."""
+    """Return the message for the user that `count` damaged answers were discarded."""
     return f"{count:,} damaged answers in the cache were dropped and computed again"
 
 
@@ -113,10 +113,10 @@ def _checksum(key: bytes, wants: bytes, answer: bytes) -> bytes:
 
 
 def _believed(source: Input, key: bytes, wants: object, answer: object, checksum: object) -> bool:
-    """Set `source.answer` from a stored row that covers every want; return whether the row is sound.
+    """Set `source.answer` if a stored row contains all wants; return whether the row is undamaged.
 
-    If a sound row lacks some wants, its stored wants are added to those of the input, so that the row is computed anew
-    and replaced.
+    If an undamaged row lacks some wants, its stored wants are added to those of the input, so that the complete row is
+    computed again and replaced.
     """
     if not isinstance(wants, bytes) or not isinstance(answer, bytes) or checksum != _checksum(key, wants, answer):
         return False

@@ -1,4 +1,4 @@
-"""Backends that run batches: the protocol they follow, and one that runs a model in this process."""
+"""Backends that run batches: the `Backend` protocol, and an implementation that runs a model in this process."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 
 
 _CACHED = 1 << 18
-"""Logits that a CPU normalises at once: one mebibyte, which fits its cache."""
+"""Number of logits that are normalised at once on a CPU: 1 MiB of float32, which fits in its cache."""
 
 
 class Backend(Protocol):
-    """A runner of batches, which returns their answers in any order.
+    """Protocol of backends, which run batches and return their answers in any order.
 
-    `packs` is the longest input that it accepts in trees of prefixes (0: none), `batching` the inputs that may share a
-    batch, `budget` the preferred number of tokens in a batch, `slots` the number of batches that it may hold at once.
+    `packs` is the maximum length of an input in a prefix tree (0: no trees), `batching` says which inputs may share a
+    batch, `budget` is the preferred number of tokens in a batch, and `slots` is the maximum number of batches that are
+    submitted but not yet collected.
     """
 
     packs: int
@@ -38,23 +39,23 @@ class Backend(Protocol):
     slots: int
 
     def submit(self, batch: Batch) -> None:
-        """Take a batch."""
+        """Submit a batch to be run."""
         ...
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Wait for a batch; return it with one value (or row of values) for each of its wants, in order."""
+        """Wait until a batch is finished; return it with one value (or row of values) per want, in order."""
         ...
 
 
 class InTurn(ABC):
-    """A backend that runs one batch at a time, when its answer is collected."""
+    """Base class for backends that run one batch at a time, when its answers are collected."""
 
     slots = 1
     batching: Batching = "padded"
     _next: Batch
 
     def submit(self, batch: Batch) -> None:
-        """Take a batch, after the previous one was collected."""
+        """Submit a batch; the previous batch must have been collected."""
         self._next = batch
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
@@ -63,15 +64,15 @@ class InTurn(ABC):
 
     @abstractmethod
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return one value (or row of values) for each want of the batch, in order."""
+        """Return one value (or row of values) per want of the batch, in order."""
 
 
 class LocalBackend(InTurn):
-    """A backend that runs a model in this process; raises StudyError if the model's files have changed since loading.
+    """A backend that runs a model in this process.
 
-    On a GPU a separate thread runs the batches, and a second batch may be submitted meanwhile: the next batch is
-    planned and the last answers are handed over while the GPU computes. On a CPU batches run in turn, since matrix
-    products use all cores.
+    On a GPU, batches are run in a separate thread, and a second batch may be submitted in the meantime, so that the
+    next batch is planned and the last answers are processed while the GPU computes. On a CPU, batches are run one at a
+    time, since matrix products use all cores. Raises StudyError if the model's files have changed since loading.
     """
 
     def __init__(self, model: LanguageModel) -> None:
@@ -87,14 +88,14 @@ class LocalBackend(InTurn):
         self._taken: deque[tuple[Batch, Future[NDArray[np.generic]]]] = deque()
 
     def submit(self, batch: Batch) -> None:
-        """Take a batch; with more than one slot it starts as soon as the previous one has ended."""
+        """Submit a batch; if there are several slots, it is started as soon as the previous batch is finished."""
         if self.slots == 1:
             super().submit(batch)
         else:
             self._taken.append((batch, _in_order().submit(self.run, batch)))
 
     def collect(self) -> tuple[Batch, NDArray[np.generic]]:
-        """Return the batch submitted first, with its answers; if it fails, cancel the batches after it."""
+        """Return the batch that was submitted first and its answers; if it fails, cancel the batches after it."""
         if self.slots == 1:
             return super().collect()
         batch, running = self._taken.popleft()
@@ -107,7 +108,10 @@ class LocalBackend(InTurn):
             raise
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Return the answers, on the CPU; log-probabilities are float32, whatever the model's number format."""
+        """Return the batch's answers as arrays; log-probabilities are float32 regardless of the model's number format.
+
+        Raises StudyError if the model's files have changed.
+        """
         answers = self._answers(batch)
         if self._files is not None:
             self._files.require_same()
@@ -139,7 +143,10 @@ class LocalBackend(InTurn):
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
-        """Return one value per row of logits (r, V): the log-probability of a set of tokens, or the expected one."""
+        """Return the log-probability of the tokens that `target` stands for, or the expected log-probability.
+
+        The result has one value per row of the logits (r, V).
+        """
         import torch
 
         if target == EXPECTED:
@@ -167,14 +174,14 @@ class LocalBackend(InTurn):
 
 @cache
 def _in_order() -> ThreadPoolExecutor:
-    """Return the single thread that runs batches for all models, so that no two share a network."""
+    """Return the single-thread executor that runs the batches of all models, so that no two batches run at once."""
     return ThreadPoolExecutor(1, "penchant-batches")
 
 
 def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return log softmax(logits)[rows, tokens] for non-decreasing `rows`, without the full table.
+    """Return log softmax(logits)[rows, tokens] for non-decreasing `rows`.
 
-    On a CPU only a few rows are normalised at a time, which fit its cache.
+    On a CPU, only as many rows are normalised at once as fit in its cache.
     """
     import torch
 

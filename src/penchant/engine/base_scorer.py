@@ -1,4 +1,4 @@
-"""The base of all scorers: one model behind one engine, which encodes and checks texts and answers reads."""
+"""Base class for scorers, which encode and check texts and answer reads with one model."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from penchant.models.tokenizer import Encoding
 P = TypeVar("P", bound=tuple[Any, ...])
 
 _MOST_BAD = 1_000
-"""The number of unreadable texts after which checking stops."""
+"""Number of invalid texts after which checking stops."""
 
 
 def require_batch(tokens: int | None, where: str = "") -> None:
-    """Raise MethodError for a batch size outside the possible range."""
+    """Raise MethodError if a batch size is out of range."""
     if tokens is not None and not 1 <= tokens <= BATCH_TOKENS:
         message = f"batch_tokens is {tokens:,}, but must be between 1 and {BATCH_TOKENS:,}"
-        raise MethodError(message, where=where, hint="choose another size, or leave it out")
+        raise MethodError(message, where=where, hint="choose another size, or omit it")
 
 
 class Asker:
-    """One model behind one engine.
+    """Base class for scorers: one model, and the engine that runs it.
 
-    `batch_tokens` affects speed and memory only. `cache` is ignored when shortcuts are not allowed, since cached
-    answers may come from shortcuts.
+    `batch_tokens` is the number of tokens in a batch, which affects speed and memory use only. `cache` is the path of
+    the answer cache; it is ignored if shortcuts are disabled, since cached answers may have been computed with
+    shortcuts.
     """
 
     def __init__(
@@ -63,29 +64,29 @@ class Asker:
 
     @property
     def counts(self) -> Counts:
-        """The number of reads so far and the work they took."""
+        """Number of reads so far, and the work done to answer them."""
         return self.engine.counts
 
     def notes(self) -> list[str]:
-        """Return the messages for the user about the cache so far."""
+        """Return messages for the user about damaged answers found in the cache so far."""
         return [told_damaged(self._cache.damaged)] if self._cache and self._cache.damaged else []
 
     def close(self) -> None:
-        """Close the cache."""
+        """Close the answer cache, if there is one."""
         if self._cache:
             self._cache.close()
 
     def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
-        """Yield the text of each (text, place) without a forward pass; raises DataError for unscorable text."""
+        """Yield the text of each (text, place) without a forward pass. Raises DataError if a text cannot be scored."""
         return (text for text, _, _ in self.encode(texts))
 
     def encode(
         self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
     ) -> Iterator[tuple[str, str, Encoding]]:
-        """Yield (text, place, encoding) for each (text, place), in order, up to the first unreadable text.
+        """Yield (text, place, encoding) for each (text, place), in order, up to the first invalid text.
 
-        `gaps` allows mask tokens in a text, `long` texts longer than the model's context. Raises DataError for all
-        unreadable texts (at most about `_MOST_BAD` of them).
+        `gaps` allows mask tokens in a text, `long` allows texts longer than the model's context. Raises one DataError
+        that lists all invalid texts (at most about `_MOST_BAD` of them).
         """
         stream = iter(texts)
         bad: list[DataError] = []
@@ -109,16 +110,17 @@ class Asker:
             raise combined
 
     def encode_places(self, places: Iterable[P], *, gaps: bool = False) -> Iterator[tuple[P, Encoding]]:
-        """Return each place with the encoding of its text; raises as `encode`.
+        """Return pairs of a place and the encoding of its text.
 
-        A place begins with its text and ends with its name for errors.
+        A place is a tuple whose first item is the text and whose last item is its location for error messages. Raises
+        the errors of `encode`.
         """
         listed = list(places)
         encoded = self.encode(((place[0], place[-1]) for place in listed), gaps=gaps)
         return zip(listed, (encoding for _, _, encoding in encoded), strict=True)
 
     def gap_token(self) -> str:
-        """Return the mask token as text. Raises MethodError for a model without one."""
+        """Return the model's mask token as text. Raises MethodError if the model has no mask token."""
         method_for(None, self.model)
         if self.model.kind != "masked" or self.model.tokenizer.mask_id is None:
             raise MethodError(

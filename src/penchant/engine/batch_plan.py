@@ -1,4 +1,4 @@
-"""Planning of batches as pure functions: merge reads, sort, pack into batches, and restore the answers."""
+"""Planning of batches: merging of reads, packing of inputs into batches, and assignment of the answers to reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penchant.models.proofs import Batching
 
 @dataclass(slots=True)
 class Input:
-    """One distinct input of one kind; `slots` numbers the distinct (position, token) pairs wanted from it."""
+    """One distinct input of one kind; `slots` maps each distinct (position, token) pair that is wanted to its index."""
 
     kind: Kind
     ids: tuple[int, ...]
@@ -25,22 +25,22 @@ class Input:
 
     @property
     def wants(self) -> list[tuple[int, int]]:
-        """The (position, token) pairs, in the order of their slots."""
+        """The wanted (position, token) pairs, in slot order."""
         return list(self.slots)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Distinct inputs and, for each read, its input (`owner`) and the slots of its answer."""
+    """The distinct inputs of a sequence of reads, with the input (`owner`) and answer slots of each read."""
 
     inputs: list[Input]
     owner: list[Input]
     slots: list[list[int]]
 
     def restore(self) -> Iterator[NDArray[np.generic]]:
-        """Yield the answers in the order of the reads.
+        """Yield the answer to each read, in order.
 
-        The wants are on the last axis of an attention answer, on the first of every other.
+        The wants are on the last axis of an attention answer, and on the first axis of any other answer.
         """
         for source, slots in zip(self.owner, self.slots, strict=True):
             assert source.answer is not None
@@ -48,7 +48,7 @@ class Merged:
 
 
 def merge(reads: Iterable[Read]) -> Merged:
-    """Merge the reads of each distinct input; a (position, token) pair wanted twice is kept once."""
+    """Merge the reads of each distinct input, without duplicates of a (position, token) pair."""
     inputs: dict[tuple[Kind, tuple[int, ...]], Input] = {}
     owner: list[Input] = []
     slots: list[list[int]] = []
@@ -68,10 +68,10 @@ def merge(reads: Iterable[Read]) -> Merged:
 class Batch:
     """The inputs and outputs of one forward pass.
 
-    `tokens` (B, L) holds the inputs, padded on the right with 0. `trees` is None for ordinary rows; for rows of prefix
-    trees it holds the depths and ends of their nodes, which `lengths` counts. `rows`, `cols` (R,) are the distinct
-    positions read; want w takes the output `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`.
-    `want_input`, `want_slot` (W,) give the input and the slot that the want fills.
+    `tokens` (B, L) are the inputs, padded on the right with 0, and `lengths` (B,) the numbers of tokens in each row.
+    `trees` is None for ordinary rows; for rows that are prefix trees it contains the depths and ends of their nodes.
+    `rows` and `cols` (R,) are the distinct read positions. Want w is the output `outputs[w]` (0 ≤ outputs[w] < R,
+    non-decreasing) at token `targets[w]`; it fills slot `want_slot[w]` of input `want_input[w]`.
     """
 
     kind: Kind
@@ -87,7 +87,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Set the answers from `values`, whose wants are on the last axis for attention, else on the first."""
+        """Set the inputs' answers from `values`, which has wants on its last axis for attention, else on its first."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))
@@ -99,9 +99,9 @@ class Batch:
 
 
 def halves(batch: Batch) -> tuple[Batch, Batch]:
-    """Return the first and the second half of the rows of a batch as two batches without inputs.
+    """Return the first and the second half of a batch's rows as two batches without inputs.
 
-    The batch has at least two rows. The answers of the halves, one after the other, are those of the batch.
+    The batch must have at least two rows. The concatenated answers of the halves are the answers of the batch.
     """
     middle = len(batch.tokens) // 2
     cut = int(np.searchsorted(batch.rows, middle))
@@ -132,9 +132,10 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
 
 
 def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "padded") -> Iterator[Batch]:
-    """Yield batches of inputs of similar length, longest first, of at most `budget` tokens with padding.
+    """Yield batches of inputs of similar length, longest first, with at most `budget` tokens including padding.
 
-    A longer input gets a batch of its own. `batching` may require inputs of equal length, or one input per batch.
+    An input longer than `budget` gets a batch of its own. `batching` may require inputs of equal length, or one input
+    per batch.
     """
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
@@ -152,10 +153,11 @@ def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "p
 
 
 def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterator[Batch]:
-    """Yield batches whose rows are trees, in which inputs share the nodes of their common prefixes.
+    """Yield batches whose rows are prefix trees, in which inputs share the nodes of their common prefixes.
 
-    Exact for a causal model in which each node has its depth as its position and attends to its ancestors only. A row
-    holds up to `row_size` nodes, or one longer input; a batch up to `budget` nodes with padding.
+    The answers are exact for a causal model if each node's depth is its position id and it attends to its ancestors
+    only. A row contains up to `row_size` nodes, or one longer input; a batch contains up to `budget` nodes, including
+    padding.
     """
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
@@ -173,7 +175,7 @@ def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterato
 
 @dataclass(slots=True)
 class _Row:
-    """A row of a batch under construction: its nodes and, for each input, the node of every token."""
+    """A row of a batch under construction: its nodes and, for each input, the index of each token's node."""
 
     tokens: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
@@ -186,7 +188,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Fill rows with inputs in lexicographic order, each sharing its longest prefix with the previous one."""
+    """Yield rows of inputs in lexicographic order, each of which shares its longest prefix with the previous input."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()
@@ -208,7 +210,7 @@ def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
 
 
 def _ended(row: _Row, nodes: Iterable[int]) -> _Row:
-    """End the subtrees of nodes at the current length of the row."""
+    """Set the ends of nodes to the row's current length; return the row."""
     for node in nodes:
         row.ends[node] = len(row.tokens)
     return row

@@ -1,4 +1,4 @@
-"""Scores of a part of a text given the rest, such as a prefix, and of the same tokens in another context."""
+"""Scores of a part of a text given the rest, such as a prefix, or given another context."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from penchant.models.tokenizer import Encoding
 from penchant.plurals import for_one, of_all
 
 Prefixed = tuple[str, str, str]
-"""A prefix, the text after it, and the place that errors name."""
+"""A prefix, the text after it, and their location for error messages."""
 Later = Literal["masked", "left out"]
-"""The treatment of the tokens of a word that are still to be filled in."""
+"""Treatment of the tokens of a span after the scored token: replaced by masks, or removed."""
 
 
 class PrefixScorer(SentenceScorer):
-    """Scorer of parts of texts; the tokens outside the part are context and not scored."""
+    """Scorer for parts of texts; tokens outside the part are context and are not scored."""
 
     def parts(self, texts: Iterable[tuple[str, Span, str]], method: str | None = None) -> Iterator[SentenceScore]:
-        """Score the characters of a span in each (text, span, place), in order, streaming.
+        """Yield the score of the span's tokens for each (text, span, place), in order.
 
-        A causal method scores the tokens of the span given all tokens before them, a masked one given the whole text.
-        `n` and `tokens` are those of the span. Raises MethodError if the method does not fit the model, DataError if a
-        span has no token, or shares its first token with the text before it.
+        A causal method scores each token given all tokens before it, a masked method given the rest of the text. `n`
+        and `tokens` of a score refer to the span. Raises MethodError if the method does not fit the model, DataError if
+        a span has no token, or shares its first token with the text before it.
         """
         how = method_for(method, self.model)
         parts = ((place, _part(encoding, *place)) for place, encoding in self.encode_places(texts))
@@ -39,11 +39,11 @@ class PrefixScorer(SentenceScorer):
         return self._scores(how, work)
 
     def filled(self, texts: Iterable[tuple[str, Span, str]], *, later: Later) -> Iterator[SentenceScore]:
-        """Score the tokens of the span in each (text, span, place) from left to right, each at a mask.
+        """Yield the score of the span's tokens for each (text, span, place), each token predicted at a mask.
 
-        A token is scored given the text around the span and the span's tokens before it; the later ones are `masked`
-        too, or `left out`. `score` is the sum of the log-probabilities. Raises MethodError for a model without a mask
-        token, DataError if a span has no token.
+        A token is scored given the text around the span and the span's tokens before it. The span's tokens after it are
+        also masked if `later` is "masked", or removed if it is "left out". The score is the sum of the tokens'
+        log-probabilities. Raises MethodError if the model has no mask token, DataError if a span has no token.
         """
         self.gap_token()
         mask = mask_of(self.model)
@@ -54,11 +54,11 @@ class PrefixScorer(SentenceScorer):
         return self._scores(METHODS["pll"], work)
 
     def started(self, texts: Iterable[tuple[str, str]]) -> Iterator[SentenceScore]:
-        """Score each (text, place) as Nadeem et al. (2021) do with causal models.
+        """Yield the score of each (text, place) as Nadeem et al. (2021) compute it for causal models.
 
-        The first token is scored after the beginning token, every other one given the tokens of the text before it,
-        without the beginning token. If there is no beginning token, the first token is NaN. Raises MethodError for a
-        model that is not causal.
+        The first token is scored given the beginning token; every other token is scored given the text's tokens before
+        it, without the beginning token. If the model has no beginning token, the first token's value is NaN. Raises
+        MethodError if the model is not causal.
         """
         if self.model.kind != "causal":
             raise MethodError(f"{self.model.name} is {self.model.kind}, but this score needs a causal model")
@@ -66,29 +66,29 @@ class PrefixScorer(SentenceScorer):
         return self._scores(METHODS["lp"], work)
 
     def given(self, texts: Iterable[Prefixed], method: str | None = None) -> Iterator[SentenceScore]:
-        """Score the text of each (prefix, text, place) given its prefix, in order.
+        """Yield the score of the text given its prefix for each (prefix, text, place), in order.
 
-        A causal method scores the tokens of the text given all tokens before them, a masked one given prefix and text.
-        A text without a prefix ("") is scored whole. Prefix and text are joined as written and tokenized together;
-        white space at the border belongs to the text. Raises MethodError if the method does not fit the model,
-        DataError if prefix and text share a token.
+        A causal method scores each token of the text given all tokens before it, a masked method given the prefix and
+        the rest of the text. If the prefix is "", the text is scored on its own. Prefix and text are joined as written
+        and tokenized together; white space between them counts as part of the text. Raises MethodError if the method
+        does not fit the model, DataError if prefix and text share a token.
         """
         return self.parts(_joined(texts), method)
 
     def check_prefixed(self, texts: Iterable[Prefixed]) -> int:
-        """Check each (prefix, text, place) without a forward pass; return their number.
+        """Check all (prefix, text, place) without a forward pass; return their number.
 
-        Raises DataError at one that cannot be scored.
+        Raises DataError if a text cannot be scored.
         """
         return len([_part(encoding, *place) for place, encoding in self.encode_places(_joined(texts))])
 
     def without(
         self, texts: Iterable[Prefixed], method: str | None = None, *, neutral: str = ""
     ) -> Iterator[SentenceScore]:
-        """Score the tokens after each prefix given a `neutral` text, or nothing, in place of the prefix.
+        """Return the scores of the same tokens as `given`, but with the `neutral` text, or nothing, as their prefix.
 
-        Each distinct input is read once. Raises MethodError and DataError as `given`, and MethodError for a model that
-        gives the first token of a text no probability, if there is no neutral text.
+        Each distinct input is run once. Raises the errors of `given`, and MethodError if there is no neutral text and
+        the model assigns no probability to the first token of a text.
         """
         how = method_for(method, self.model)
         before = self._tokens(neutral)
@@ -103,14 +103,14 @@ class PrefixScorer(SentenceScorer):
         if self.model.kind == "causal" and any(not part.at[0] for part in distinct):
             raise MethodError(
                 f"{self.model.name} has no beginning token, so the first token of a text has no probability",
-                hint="name a neutral text",
+                hint="give a neutral text",
             )
         work = ((text, len(part), part, how.reads(part, self.model, where)) for part, (text, where) in distinct.items())
         scores = dict(zip(distinct, self._scores(how, work), strict=True))
         return (scores[part] for part in of)
 
     def _tokens(self, neutral: str) -> tuple[int, ...]:
-        """Return the tokens of a neutral text. Raises DataError if it cannot be read."""
+        """Return the token ids of a neutral text. Raises DataError if the text cannot be read."""
         if not neutral:
             return ()
         ((_, _, encoding),) = self.encode([(neutral, "the neutral text")])
@@ -118,22 +118,22 @@ class PrefixScorer(SentenceScorer):
 
 
 def _joined(texts: Iterable[Prefixed]) -> Iterator[Place]:
-    """Join prefixes and texts; the span is that of the text."""
+    """Yield each prefix and text as one text, with the span of the original text in it."""
     return ((prefix + text, (len(prefix), len(prefix) + len(text)), where) for prefix, text, where in texts)
 
 
 def _part(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
-    """Return the encoding of a text with only the tokens of a span; the others become its context.
+    """Return a text's encoding restricted to the tokens of a span; all other tokens become context.
 
-    Raises DataError if there is no token, or if the first token begins before the span.
+    Raises DataError if the span has no token, or if its first token begins before the span.
     """
     inside = touching(encoding, text, span, where)
     first = encoding.spans[inside[0]]
     if beyond(text, first, (span[0], len(text))):
         raise DataError(
-            f"'{text[slice(*first)].strip()}' is one token here, but the part to score begins inside it",
+            f"'{text[slice(*first)].strip()}' is one token, and the part to score begins inside this token",
             where=where,
-            hint="put a space before that part, or leave the item out",
+            hint="put a space before that part, or remove the item",
         )
     return only(encoding, inside)
 
@@ -159,9 +159,9 @@ def _from_beginning(encoding: Encoding, where: str) -> Iterator[LogProbs]:
 
 
 def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
-    """Return the final part of a text with the tokens `before` in place of those that precede it.
+    """Return the encoding of a text's final part, with the preceding tokens replaced by the tokens `before`.
 
-    Special tokens around the text stay.
+    Special tokens around the text are kept.
     """
     lead, tail = whole.ids[: whole.at[0]], whole.ids[whole.at[-1] + 1 :]
     start = len(lead) + len(before)
@@ -175,9 +175,9 @@ def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
 
 
 def touching_cautions(texts: Sequence[Prefixed], noun: str) -> Iterator[str]:
-    """Yield a caution if prefixes are not separated from their texts by white space.
+    """Yield a caution if any prefix is not separated from its text by white space.
 
-    Pairs of a prefix and a text without any white space are ignored.
+    Pairs of a prefix and a text that contain no white space at all are ignored.
     """
     with_prefix = [(prefix, text) for prefix, text, _ in texts if prefix]
     touch = sum(

@@ -1,4 +1,4 @@
-"""The engine: answers a stream of reads, in order, and runs each distinct input of a window at most once."""
+"""The engine, which answers a stream of reads in order and runs each distinct input in a window at most once."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ from penchant.engine.read_requests import Read, Vectors, impossible
 from penchant.errors import ModelError
 
 WINDOW = 1 << 18
-"""The number of tokens planned at once, which bounds memory whatever the size of the study.
+"""Number of tokens planned at once, which limits memory use regardless of the size of the study.
 
-Inputs are merged and sorted within a window; across windows only the cache avoids repeated runs.
+Inputs are merged and sorted within a window; across windows, only the answer cache avoids repeated runs.
 """
 
 BATCHES = 64
-"""The number of batches that fit a window of up to four times `WINDOW`; more batches need less padding."""
+"""Number of batches that a window should contain, if it is then no longer than four times `WINDOW`.
+
+More batches per window mean less padding.
+"""
 
 VECTOR = 4
-"""The number of tokens that one vector counts for in a window of `WINDOW`; in longer windows proportionally more.
+"""Number of tokens that one vector counts as in a window of `WINDOW` tokens; proportionally more in longer windows.
 
-Answers are kept until the window is done; 65,536 vectors of 1,024 numbers take 256 MiB.
+Answers are kept in memory until the window is finished; 65,536 vectors of 1,024 numbers take 256 MiB.
 """
 
 TREE_ROW = 128
-"""The number of nodes in one tree: longer rows share no more prefixes and waste attention across branches."""
+"""Maximum number of nodes in one tree: larger trees share few more prefixes, and waste attention across branches."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """The number of reads and the work that answering them took.
+    """Counts of the reads answered by an engine and of the work done to answer them.
 
-    `reads` came down to `inputs` distinct ones. Of these, `cached` were answered from the cache and `forward` were run,
-    in `batches` passes over `tokens` positions, padding included. `damaged` answers in the cache failed a check and
-    were computed again.
+    `reads` is the number of reads and `inputs` the number of distinct inputs among them. Of these inputs, `cached` were
+    answered from the cache and `forward` were run, in `batches` forward passes over `tokens` positions, including
+    padding. `damaged` is the number of cached answers that failed a check and were computed again.
     """
 
     reads: int = 0
@@ -54,17 +57,17 @@ class Counts:
     damaged: int = 0
 
     def as_dict(self) -> dict[str, int]:
-        """Return the counts by name."""
+        """Return the counts as a dict, by field name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class Engine:
-    """Answers reads with one backend.
+    """Planner that answers reads with one backend.
 
-    `budget` is the number of tokens in a batch, padding included (default: the backend's own); it affects speed and
-    memory, never an answer. `progress` is called after each batch with the number of items (or fractions of items) that
-    it finished. `window` is the number of tokens planned at once (default: chosen to suit the batches). `name` and
-    `spell`, which turns token ids into text, are used in the error for impossible answers.
+    `budget` is the number of tokens in a batch, including padding (default: the backend's own); it affects speed and
+    memory use only. `progress` is called after each batch with the number of items (possibly fractional) finished in
+    it. `window` is the number of tokens planned at once (default: chosen to suit the batches). `name` and `spell`,
+    which converts token ids to text, are used in the error message for impossible answers.
     """
 
     def __init__(
@@ -89,9 +92,10 @@ class Engine:
         self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to every read, in order, consuming reads one window at a time.
+        """Yield the answer to each read, in order, consuming reads one window at a time.
 
-        A backend with several slots gets batches of the next window while it still runs the last of the current one.
+        If the backend has several slots, batches of the next window are submitted while the last batches of the current
+        window are still running.
         """
         stream = iter(reads)
         windows: deque[_Window] = deque()
@@ -105,7 +109,7 @@ class Engine:
                 self._collect()
 
     def _open(self, windows: deque[_Window], stream: Iterator[Read], most: int) -> _Window | None:
-        """Return the window to submit from, planning one if allowed; None if there is nothing to submit now."""
+        """Return the window to submit from, planning a new one if fewer than `most` are open; None if there is none."""
         if windows and windows[-1].following:
             return windows[-1]
         if len(windows) < most and (window := self._planned(stream)):
@@ -114,7 +118,7 @@ class Engine:
         return None
 
     def _planned(self, stream: Iterator[Read]) -> _Window | None:
-        """Plan a window of reads and answer from the cache where possible; None when there are no more reads."""
+        """Return the next window of reads, answered from the cache as far as possible; None if no reads are left."""
         merged = merge(self._window(stream))
         if not merged.owner:
             return None
@@ -134,7 +138,7 @@ class Engine:
             yield from part
 
     def _room(self, read: Read) -> int:
-        """Return the number of tokens of the window that a read uses up."""
+        """Return the number of tokens that a read counts as in a window."""
         vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
         return max(len(read.ids), VECTOR * max(1, self.window // WINDOW) * vectors)
 
@@ -146,13 +150,13 @@ class Engine:
         yield from length_batches(alone, self.budget, self.backend.batching)
 
     def _submit(self, window: _Window) -> None:
-        """Submit the next batch of a window to the backend."""
+        """Submit a window's next batch to the backend."""
         batch = window.next()
         self._flying[id(batch)] = window
         self.backend.submit(batch)
 
     def _collect(self) -> None:
-        """Wait for a batch and hand its answers over to its window."""
+        """Wait for a batch, and set and cache its answers. Raises ModelError if an answer is impossible."""
         if not self._flying:
             raise RuntimeError("the backend stopped after an earlier error")
         try:
@@ -174,7 +178,7 @@ class Engine:
         self.progress(sum(source.weight for source in batch.inputs))
 
     def _unsound(self, batch: Batch, values: NDArray[Any], want: int) -> ModelError:
-        """Return the error for an answer that is not a number, or not a log-probability."""
+        """Return the ModelError for an impossible answer; `want` is its index among the batch's wants."""
         kind = batch.kind[0]
         name = {"vectors": "a vector", "attention": "attention or a log-probability"}.get(kind, "a log-probability")
         answer = values[:, want] if kind == "attention" else values["logprob"][want] if kind == "topk" else values[want]
@@ -189,7 +193,7 @@ class Engine:
 
 
 class _Window:
-    """Reads that are answered together: the batches still to be submitted, and the number running."""
+    """The reads that are planned together, with the batches to be submitted and the number of running batches."""
 
     def __init__(self, merged: Merged, batches: Iterator[Batch]) -> None:
         self.merged = merged
@@ -199,11 +203,11 @@ class _Window:
 
     @property
     def done(self) -> bool:
-        """True if every batch was submitted and collected."""
+        """Whether all batches have been submitted and collected."""
         return self.following is None and not self.flying
 
     def next(self) -> Batch:
-        """Return the next batch, counting it as submitted."""
+        """Return the next batch to submit, and count it as running."""
         batch = self.following
         assert batch is not None
         self.following = next(self._batches, None)

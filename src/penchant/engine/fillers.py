@@ -1,4 +1,4 @@
-"""The most probable words for a gap."""
+"""The most probable fillers of gaps in texts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel
 
 GAP = "[MASK]"
-"""The mark of a gap in a user's text, whatever the model's own mask token."""
+"""The marker of a gap in a user's text, regardless of the model's own mask token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filler:
     """A token that fills a gap: its text and its natural log-probability over the whole vocabulary.
 
-    `piece` is true if it continues the word before the gap ("##eth"), or is a special token, a part of a character, or
-    invisible.
+    `piece` is true if the token is not a word: if it continues the word before the gap ("##eth"), or is a special
+    token, a part of a character, or invisible.
     """
 
     word: str
@@ -29,22 +29,22 @@ class Filler:
 
 
 class GapFiller(Asker):
-    """Scorer that fills gaps."""
+    """Scorer for the fillers of gaps."""
 
     def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
-        """Yield for each (text, place) the k most probable fillers of each of its gaps, best first.
+        """Yield, for each (text, place), the k most probable fillers of each gap in the text, most probable first.
 
-        Raises MethodError for a model without a mask token, DataError for a text without a gap.
+        Raises MethodError if the model has no mask token, DataError if a text has no gap.
         """
         if k < 1:
-            raise MethodError(f"k is {k}", hint="ask for at least one filler")
+            raise MethodError(f"k is {k}, but must be at least 1", hint="give the number of fillers to return")
         mask = self.gap_token()
         encoded = list(self.encode(((text.replace(GAP, mask), where) for text, where in texts), gaps=True))
         reads = []
         for _, where, encoding in encoded:
             gaps = tuple(at for at in encoding.at if encoding.ids[at] == self.model.tokenizer.mask_id)
             if not gaps:
-                raise DataError("the text has no gap", where=where, hint=f"put {GAP} where the word goes")
+                raise DataError("the text has no gap", where=where, hint=f"put {GAP} in place of a word")
             reads.append(TopK(encoding.ids, gaps, k))
         return (
             [
@@ -56,9 +56,9 @@ class GapFiller(Asker):
 
 
 def _joining(text: str, mask: str) -> list[bool]:
-    """Return for each gap whether a token that starts no word would continue one there.
+    """Return, for each gap, whether a token without a word-start mark would continue a word in that position.
 
-    It would not at the start of the text, nor right after a sign such as a quotation mark.
+    It would not at the start of the text, nor directly after a character such as a quotation mark.
     """
     parts = text.split(mask)[:-1]
     return [
@@ -68,12 +68,12 @@ def _joining(text: str, mask: str) -> list[bool]:
 
 
 def _wordlike(character: str) -> bool:
-    """Return whether a character is a letter, a digit or a mark on one, such as a vowel sign."""
+    """Return whether a character is a letter, a number or a combining mark, such as a vowel sign."""
     return unicodedata.category(character)[0] in "LMN"
 
 
 def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
-    """Return the filler for a vocabulary entry; with `joins`, an entry not marked as a word's start is a piece."""
+    """Return the filler for a token id; if `joins`, a token without a word-start mark is a piece."""
     tokenizer = model.tokenizer
     entry = tokenizer.strings([token])[0]
     if entry.startswith("##") or token in tokenizer.hf.all_special_ids:

@@ -1,4 +1,4 @@
-"""Normalisations: adjustments of a sentence's log-probability, for example for length, before comparison."""
+"""Normalisations of a sentence's log-probability, for example for its length."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from penchant.engine.scoring_methods import Method
 from penchant.errors import MethodError, one_of
 
 USUAL = ("none", "mean", "pen")
-"""The default normalisations, which need only the score and its length."""
+"""The default normalisations, which need only a sentence's score and length."""
 NORMALISATIONS = (*USUAL, "slln", "slor", "pmi")
 CONSTANTS = {"pen": 0.8, "slln": 0.5}
-"""The exponent α of the normalisations that have one; signatures record it."""
+"""Exponents α of normalisations, as recorded in signatures."""
 FREQUENCY = ("slor",)
-"""The normalisations that need the frequencies of tokens."""
+"""The normalisations that need token frequencies."""
 PREFIXED = ("pmi",)
 """The normalisations that need texts with a prefix."""
 
@@ -32,10 +32,11 @@ def normalise(
     unigrams: Number | None = None,
     neutral: Number | None = None,
 ) -> Number:
-    """Normalise a score log p, or an array of scores, of sentences of |S| `tokens`, special ones left out.
+    """Return the normalised value of a score log p, or of an array of scores; `tokens` is |S| without special tokens.
 
-    `unigrams` are the log-probabilities log u of the scored tokens as unigrams, `neutral` the scores log p₀ of the same
-    tokens after a neutral text, or nothing. Raises MethodError where slor or pmi lack them.
+    `unigrams` are the unigram log-probabilities log u of the scored tokens, needed by slor. `neutral` are the scores
+    log p₀ of the same tokens after a neutral text, or after no text, needed by pmi. Raises MethodError if a needed
+    argument is missing.
 
         none  log p
         mean  log p / |S|
@@ -63,7 +64,7 @@ def normalise(
 
 
 def check_normalise(how: str, method: Method) -> None:
-    """Raise MethodError for an unknown normalisation or one that does not apply to the method."""
+    """Raise MethodError if a normalisation is unknown or does not apply to a scoring method."""
     if how not in NORMALISATIONS:
         raise MethodError(f"unknown normalisation '{how}'", hint=one_of(how, NORMALISATIONS))
     if how != "none" and method.normalised:
@@ -74,34 +75,35 @@ def check_normalise(how: str, method: Method) -> None:
 
 
 def check_unigrams(hows: Collection[str], named: bool) -> None:
-    """Raise MethodError if frequencies of tokens are needed and not `named`, or named and not needed."""
+    """Raise MethodError if unigrams are needed by a normalisation but not `named`, or named but not needed."""
     needing = [how for how in hows if how in FREQUENCY]
     if needing and not named:
         raise _no_unigrams(needing[0])
     if named and hows and not needing:
-        raise MethodError(f"unigrams are for the normalisation {' or '.join(FREQUENCY)}", hint="add this normalisation")
+        message = f"unigrams are used only by the normalisation {' or '.join(FREQUENCY)}"
+        raise MethodError(message, hint="add this normalisation")
 
 
 def check_prefix(hows: Collection[str], prefixed: bool, neutral: str) -> None:
-    """Raise MethodError if texts must be `prefixed` and are not, or a `neutral` text is named and not needed."""
+    """Raise MethodError if prefixes are needed but texts are not `prefixed`, or a `neutral` text is not needed."""
     needing = [how for how in hows if how in PREFIXED]
     if needing and not prefixed:
         raise _no_prefix(needing[0])
     if neutral and not needing:
-        message = f"a neutral text is for the normalisation {' or '.join(PREFIXED)}"
+        message = f"a neutral text is used only by the normalisation {' or '.join(PREFIXED)}"
         raise MethodError(message, hint="add this normalisation")
 
 
 def _no_unigrams(how: str) -> MethodError:
-    hint = "name a table made by penchant corpus unigrams with this model"
-    return MethodError(f"normalisation '{how}' needs the frequencies of tokens", hint=hint)
+    hint = "give a table written by penchant corpus unigrams for this model"
+    return MethodError(f"normalisation '{how}' needs token frequencies", hint=hint)
 
 
 def _no_prefix(how: str) -> MethodError:
-    hint = "name the column of prefixes, or choose another normalisation"
+    hint = "give the column of prefixes, or choose another normalisation"
     return MethodError(f"normalisation '{how}' needs texts with a prefix", hint=hint)
 
 
 def constants(hows: Collection[str]) -> dict[str, object]:
-    """Return the part of a signature about the exponents of some normalisations."""
+    """Return the exponents of the given normalisations as signature fields."""
     return {f"{how}-alpha": alpha for how, alpha in CONSTANTS.items() if how in hows}

@@ -1,4 +1,4 @@
-"""Reads: the quantities that one forward pass over one token sequence can answer."""
+"""Reads: requests for quantities that one forward pass over one token sequence provides."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from numpy.typing import NDArray
 TOP = np.dtype([("token", np.int32), ("logprob", np.float32)])
 
 Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
-"""The quantity computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
+"""The requested quantity and its parameter: ("logprob", 0), ("attention", 0), ("topk", k) or ("vectors", layers)."""
 
 
 EXPECTED = -1
-"""In place of a token: the expected log-probability, Σ P(t) log P(t), which is the negative entropy."""
+"""Requested in place of a token: the expected log-probability, Σ P(t) log P(t), which is the negative entropy."""
 WORD_ENDS = -2
-"""In place of a token: the set of tokens that start a new word or end the text, so the last word is complete."""
+"""Requested in place of a token: the set of tokens that end the preceding word (see `Tokenizer.words_end`)."""
 WORD_GOES_ON = -3
-"""In place of a token: the set of tokens without a mark of a word's beginning, special ones left out."""
+"""Requested in place of a token: the set of tokens that continue the preceding word, without special tokens."""
 
 ROUNDING = 1e-3
-"""The most that a log-probability computed in float32 may exceed 0."""
+"""Maximum amount by which a log-probability computed in float32 may exceed 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids` (with special tokens): float32 (n,).
+    """Request for the natural log P of `tokens[i]` at position `at[i]` of the input `ids`, for all i: float32 (n,).
 
-    A negative number stands for no single token (see `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); reads with attention do
-    not allow it. With `attention`, the answer also has the attention that position `at[i]` receives, averaged over
-    layers, heads and queries: (2, n). `weight` is the fraction of its item that this read answers; only the progress
-    bar uses it.
+    `ids` includes special tokens. A negative number in `tokens` stands for a set of tokens or an expected value (see
+    `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`); it is not allowed with `attention`. If `attention`, the answer (2, n) also
+    contains the attention received by position `at[i]`, averaged over layers, heads and queries. `weight` is the
+    fraction of an item that this read answers, for the progress bar.
     """
 
     ids: tuple[int, ...]
@@ -49,7 +49,7 @@ class LogProbs:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """The `k` most probable tokens at each position of `at`, best first: `TOP` (n, k)."""
+    """Request for the `k` most probable tokens at each position in `at`, most probable first: `TOP` (n, k)."""
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
@@ -69,7 +69,10 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Hidden vectors at each position of `at`, of every layer in `layers` (0: embeddings, −1: last): (n, layers, d)."""
+    """Request for the hidden vectors of `layers` at each position in `at`: float32 (n, layers, d).
+
+    Layer 0 is the embeddings, −1 the last layer.
+    """
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
@@ -91,10 +94,10 @@ Read: TypeAlias = LogProbs | TopK | Vectors
 
 
 def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of the answers to wants of one kind that no sound model gives.
+    """Return a Boolean mask of the wants whose answers are impossible for an intact model.
 
-    These are NaN, infinity, a log-probability above 0 (but for rounding) and attention below 0. The wants are on the
-    first axis of `values`, for attention (2, n) on the last.
+    Impossible answers are NaN, infinity, a log-probability above 0 (apart from rounding) and attention below 0. The
+    wants, all of one kind, are on the last axis of `values` for attention (2, n), else on the first axis.
     """
     match kind[0]:
         case "attention":

@@ -1,4 +1,4 @@
-"""The public interface of the engine: scores, fillers and vectors of texts."""
+"""The public interface of the engine: scores, surprisal, fillers and vectors of texts."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 
 class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
-    """Scores, surprisals, fillers and vectors from one model, behind one engine with one cache and set of counts."""
+    """Scorer that combines all scores, surprisal, fillers and vectors of one model in one engine."""
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """Return a model that reads sentences, loading it if a name is given.
+    """Return a model that can read sentences; load it if a name or path is given.
 
-    Raises ModelError for an unknown model, and for static word vectors, which have neither `probabilities` nor vectors
-    of sentences.
+    Raises ModelError if the model cannot be loaded or is a set of static word vectors. `probabilities` selects the
+    error message: whether the caller needs word probabilities, or contextual vectors.
     """
     if isinstance(model, str | Path):
         model = loaded(model)
@@ -56,7 +56,7 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
         raise ModelError(
             "embed needs a contextual encoder, and these are static word vectors",
             where=model.name,
-            hint="name a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
+            hint="use a masked, causal or encoder model; the vector of a word can be looked up in the file itself",
         )
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")
@@ -76,14 +76,15 @@ def score(
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """Score sentences; return a table of text, score, tokens (their number) and token_logprobs.
+    """Score sentences; return a table with the columns text, score, n_tokens and logprobs.
 
-    `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas. `method`
-    is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none, mean, pen, slln,
-    slor or pmi. slor needs `unigrams`, a table of `penchant corpus unigrams` for this model. With `prefixes`, one per
-    text, each text is scored given its prefix, to which it is joined as written; pmi subtracts its score after the
-    `neutral` text, or after nothing. token_logprobs are natural logs, null for tokens that are not scored. Raises
-    MethodError, ModelError or DataError.
+    `model` is a model or its name. `texts` is a sentence, a list of sentences, or a polars or pandas column. `method`
+    is a method listed by `penchant list methods` (default: lp for causal models, pll for masked models). `normalise` is
+    none, mean, pen, slln, slor or pmi. slor needs `unigrams`, a table written by `penchant corpus unigrams` for this
+    model. If `prefixes` are given, one per text, each text is scored given its prefix, to which it is joined as
+    written; pmi subtracts the score of the text after the `neutral` text, or after no text. logprobs are natural
+    log-probabilities of tokens, null for tokens that are not scored. `cache` is the path of an answer cache, and
+    `batch_tokens` the number of tokens in a batch. Raises MethodError, ModelError or DataError.
     """
     model, text_list = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
@@ -108,9 +109,9 @@ def score(
 def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
     """Return a table of the k most probable fillers of each `[MASK]` in a text.
 
-    The columns are gap, rank, word, logprob, prob and is_piece, which marks a filler that is not a word, such as
-    "##eth", which continues the word before it (see `Filler`). Probabilities are over the whole vocabulary of the
-    model.
+    The columns are gap, rank, word, logprob, prob and is_piece. is_piece is true for a filler that is not a word, such
+    as "##eth", which continues the word before the gap (see `Filler`). Probabilities are over the model's whole
+    vocabulary.
     """
     import polars as pl
 
@@ -138,19 +139,18 @@ def surprisal(
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """Return a table of the surprisal of every word.
+    """Return a table of the surprisal of every word in the texts.
 
-    The columns are id (the number of the text, from 1, or its own in `ids`: strings or whole numbers), sentence (the
-    lines of a text, from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null if the model gives
-    none), n_tokens, entropy of the model's prediction for the first of these tokens, offset (the first character in the
-    text, from 0), model, method and unit.
+    The columns are id (the text's id in `ids`, strings or whole numbers, or by default its number from 1), sentence
+    (the number of the line in the text, from 1), index (of the word in its sentence, from 1), word, surprisal (in nats,
+    or in bits if `bits`; null if the model gives none), n_tokens, entropy (of the model's prediction for the word's
+    first token), offset (of the word's first character in the text, from 0), model, method and unit.
 
-    Words are separated by white space and include the punctuation that touches them; or `words` lists the words of each
-    text in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
-    boundaries of words (Pimentel & Meister 2024); otherwise it is summed over the tokens of a word. Masked models sum
-    by `method` pll or pll-word-l2r, with a warning if none is named. A text longer than the model's context is read,
-    with a warning, in windows that start `stride` tokens apart (default: half of the context). Raises MethodError,
-    ModelError or DataError.
+    Words are separated by white space and include adjacent punctuation, unless `words` lists the words of each text in
+    order. For causal models whose tokens include the space before a word, surprisal is corrected at word boundaries
+    (Pimentel & Meister 2024); otherwise it is summed over the tokens of a word. For masked models `method` is pll or
+    pll-word-l2r, with a warning if it is not given. A text longer than the model's context is read, with a warning, in
+    windows that start `stride` tokens apart (default: half the context). Raises MethodError, ModelError or DataError.
     """
     model, text_list = language_model(model), listed_texts(texts)
     names = list(range(1, len(text_list) + 1)) if ids is None else _ids(ids, len(text_list))
@@ -166,7 +166,7 @@ def surprisal(
         _warn(message)
     if model.kind == "masked" and method is None:
         message = f"{model.name} is a masked model: each token is masked, and the model also sees the words after it"
-        _warn(f"{message} (name method='pll' or 'pll-word-l2r' to silence this warning)")
+        _warn(f"{message} (set method='pll' or 'pll-word-l2r' to silence this warning)")
     with _scorer(model, cache, batch_tokens, len(text_list)) as scorer:
         scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
         frame = words_frame(zip(names, text_list, strict=True), scores, model=model.name, method=how, bits=bits)
@@ -180,7 +180,7 @@ def surprisal(
 
 @contextmanager
 def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | None, texts: int) -> Iterator[Scorer]:
-    """Open a scorer with a progress bar over the texts."""
+    """Return a context with a scorer and a progress bar over `texts` texts."""
     with bar(model.name, texts) as advance:
         scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens, progress=advance)
         try:
@@ -190,7 +190,7 @@ def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | 
 
 
 def _ids(ids: Iterable[object], texts: int) -> list[str] | list[int]:
-    """Return the ids of the texts: strings or whole numbers. Raises DataError."""
+    """Return the ids as a list. Raises DataError unless they are unique strings or whole numbers, one per text."""
     listed = list(ids)
     if len(listed) != texts:
         raise DataError(f"{len(listed)} ids for {counted(texts, 'texts')}", where="ids", hint="give one id per text")
@@ -207,7 +207,7 @@ def _ids(ids: Iterable[object], texts: int) -> list[str] | list[int]:
 
 
 def _warn(message: str) -> None:
-    """Warn at the line that called the public function, which is wrapped by `asked`."""
+    """Issue a warning attributed to the caller of the public function, which is wrapped by `asked`."""
     warnings.warn(message, stacklevel=4)
 
 
@@ -220,26 +220,26 @@ def embed(
     layer: int = -1,
     pooling: Pooling = "mean",
 ) -> NDArray[np.float32]:
-    """Return contextual vectors (n, d) of the characters in each text's span (default: the whole text).
+    """Return the contextual vectors (n, d) of the words or phrases at `spans`, one per text (default: the whole text).
 
-    A span is (start, end) in characters, counted from 0, without the end, as in `(2, 6)`. `layer` 0 is the embeddings,
-    −1 the last; `pooling` takes the mean over the tokens of the span, or the first or last token. Raises DataError if a
-    span lies outside its text or touches no token.
+    A span is (start, end), in characters counted from 0, excluding the end, as in `(2, 6)`. `layer` 0 is the
+    embeddings, −1 the last layer. `pooling` is "mean" over the tokens of the span, or its "first" or "last" token.
+    Raises DataError if a span lies outside its text or overlaps no token.
     """
     text_list, places = listed_texts(texts), None if spans is None else _spans(spans)
     return Scorer(language_model(model, probabilities=False)).embed(text_list, places, layer=layer, pooling=pooling)
 
 
 def _spans(spans: object) -> list[tuple[int, int]]:
-    """Return one or several spans as a list. Raises MethodError."""
+    """Return one span, or an iterable of spans, as a list of integer pairs. Raises MethodError for an invalid span."""
     several = isinstance(spans, Iterable) and not isinstance(spans, str) and not _is_span(spans)
     return [_span(span, number) for number, span in enumerate(cast(Iterable[object], spans) if several else [spans], 1)]
 
 
 def _span(span: object, number: int) -> tuple[int, int]:
-    """Return the start and end of a span as integers. Raises MethodError."""
+    """Return a span's start and end as integers. Raises MethodError if the span is not a pair of whole numbers."""
     if not _is_span(span):
-        hint = "give its first character and the one after its last, as in spans=[(2, 6)]"
+        hint = "give the offsets of its start and end in characters, as in spans=[(2, 6)]"
         raise MethodError(f"{shortened(span)} is not a span", where=f"span {number}", hint=hint)
     start, end = cast(tuple[int, int], span)
     return int(start), int(end)

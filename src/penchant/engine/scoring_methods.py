@@ -1,4 +1,4 @@
-"""Methods of scoring sentences: the reads that a sentence needs, and the score made from their answers."""
+"""Scoring methods: the reads that a sentence needs, and the computation of its score from their answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from penchant.models.tokenizer import Encoding
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to score a sentence (or, with `pair`, the two sentences of a pair) with models of one `kind`.
+    """A method of scoring a sentence (or, if `pair`, the two sentences of a pair) with models of one `kind`.
 
-    `reads` maps an encoding, the model and the place of the text to reads, whose answers become one value per token
-    (see `token_values`); `total` turns these into the score: their sum, or their mean if `mean`. No normalisation
-    applies to `normalised` methods, which are means already or compare equal numbers of tokens.
+    `reads` maps an encoding, the model and the text's location to reads, whose answers are converted to one value per
+    token (see `token_values`). `total` computes the score from these values: their sum, or their mean if `mean`. No
+    normalisation applies to `normalised` methods, which compute means or compare equal numbers of tokens.
     """
 
     name: str
@@ -33,14 +33,15 @@ class Method:
     mean: bool = False
 
     def total(self, values: NDArray[np.float64]) -> float:
-        """Return the score before normalisation, ignoring tokens that are not scored (NaN)."""
+        """Return the score before normalisation from the values of tokens; NaN (not scored) is ignored."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
     """Return one value per token, (n,), from the answers to a sentence's reads.
 
-    The values are log-probabilities, weighted by attention if it was read. A first token that cannot be scored is NaN.
+    The values are log-probabilities, multiplied by attention if the reads include it. The value is NaN for a first
+    token that cannot be scored.
     """
     parts = [a[0].astype(np.float64) * a[1].astype(np.float64) if a.ndim == 2 else a for a in answers]
     values = np.concatenate(parts).astype(np.float64)
@@ -57,7 +58,7 @@ def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPro
 
 
 def single_token(where: str) -> DataError:
-    """Return the error for a text whose only token has nothing before it."""
+    """Return the DataError for a text whose only token cannot be scored, since no token precedes it."""
     message = "a single token cannot be scored: the model has no beginning token"
     return DataError(message, where=where, hint="remove the item")
 
@@ -67,7 +68,7 @@ def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPr
 
 
 def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[int]) -> Iterator[LogProbs]:
-    """Yield one read per chosen token: the sentence with that token masked, read at its position."""
+    """Yield one read per chosen token (by index): the sentence with this token masked, read at its position."""
     ids, mask = encoding.ids, mask_of(model)
     for token in chosen:
         position = encoding.at[token]
@@ -79,8 +80,9 @@ def _pll_word_l2r(encoding: Encoding, model: LanguageModel, where: str) -> Itera
     words, mask = encoding.words, mask_of(model)
     if None in words:
         raise MethodError(
-            "pll-word-l2r needs a tokenizer that shows which tokens make up a word, and this one does not",
+            "pll-word-l2r needs a tokenizer that assigns tokens to words, which this model's tokenizer does not",
             where=where,
+            hint="use pll",
         )
     for token, position in enumerate(encoding.at):
         masked = list(encoding.ids)
@@ -100,7 +102,7 @@ def _aula(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogP
 
 
 def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
-    """Return the token numbers in a and in b of their shared tokens, in order (Nangia et al. 2020, get_span)."""
+    """Return the indices in a and in b of the tokens that they share, in order (Nangia et al. 2020, get_span)."""
     blocks = SequenceMatcher(None, a.tokens, b.tokens, autojunk=False).get_matching_blocks()
     in_a = [block.a + i for block in blocks for i in range(block.size)]
     in_b = [block.b + i for block in blocks for i in range(block.size)]
@@ -108,7 +110,7 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
 
 
 def mask_of(model: LanguageModel) -> int:
-    """Return the id of the mask token. Raises ModelError if there is none."""
+    """Return the id of the model's mask token. Raises ModelError if the tokenizer has none."""
     if model.tokenizer.mask_id is None:
         raise ModelError("the tokenizer has no mask token", where=model.name, hint="use a causal method, lp")
     return model.tokenizer.mask_id
@@ -140,15 +142,16 @@ Bollegala 2022.
 
 
 def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> Method:
-    """Return the method of that name (None: lp for causal, pll for masked models), checked against the model.
+    """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
 
-    Raises ModelError for an encoder, MethodError for an unknown method or one that does not fit the model or data.
+    `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,
+    MethodError if the method is unknown or does not fit the model or the data.
     """
     if model.kind == "encoder":
         raise ModelError(
             f"gives vectors, not word probabilities: {model.no_scores}",
             where=model.name,
-            hint="score with a masked or causal checkpoint; use this one for embeddings",
+            hint="score with a masked or causal checkpoint; use this model for embeddings only",
         )
     if name is None:
         name = "lp" if model.kind == "causal" else "pll"
@@ -158,7 +161,7 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
     if method.kind != model.kind:
         fitting = ", ".join(m.name for m in METHODS.values() if m.kind == model.kind and (pair or not m.pair))
         raise MethodError(
-            f"method '{name}' is for {method.kind} models and {model.name} is {model.kind}",
+            f"method '{name}' is for {method.kind} models, but {model.name} is {model.kind}",
             hint=f"use {fitting}",
         )
     if method.pair and not pair:

@@ -1,4 +1,4 @@
-"""Scores of whole sentences."""
+"""Scores of sentences and of sentence pairs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """The score of one sentence, before normalisation, with its parts.
+    """The score of one sentence before normalisation, with the values of its tokens.
 
-    `n` is |S|, the number of tokens without special ones. `tokens` are those that the method uses (all of them, except
-    for `pll-shared`), `ids` their numbers in the vocabulary and `token_logprobs` their values: natural logs, NaN for
+    `n` is |S|, the number of tokens without special tokens. `tokens` are the tokens that the method uses (all tokens,
+    except for `pll-shared`), `ids` their token ids, and `token_logprobs` their natural log-probabilities, NaN for
     tokens that are not scored.
     """
 
@@ -42,26 +42,27 @@ class SentenceScore:
 
     @property
     def scored(self) -> list[int]:
-        """The ids of the tokens that are scored."""
+        """The ids of the scored tokens."""
         return [token for token, value in zip(self.ids, self.token_logprobs, strict=True) if value == value]
 
     def as_unigrams(self, unigrams: Unigrams) -> float:
-        """Return the log-probability of the scored tokens as unigrams."""
+        """Return the summed unigram log-probability of the scored tokens."""
         return math.fsum(unigrams.logprobs(self.scored))
 
     def normalised(self, how: str, unigrams: Unigrams | None = None, neutral: float | None = None) -> float:
-        """Return the score under one of the normalisations of `penchant list methods` (see `normalise`)."""
+        """Return the score under the normalisation `how` (see `penchant.engine.normalisations.normalise`)."""
         known = None if unigrams is None or how not in FREQUENCY else self.as_unigrams(unigrams)
         return normalise(self.score, self.n, how, unigrams=known, neutral=neutral)
 
 
 class SentenceScorer(Asker):
-    """Scorer of sentences, singly or in pairs."""
+    """Scorer for sentences and sentence pairs."""
 
     def score(self, texts: Iterable[tuple[str, str]], method: str | None = None) -> Iterator[SentenceScore]:
-        """Score each (text, place), in order, streaming; errors name the place ("data.tsv, line 7").
+        """Yield the score of each (text, place), in order.
 
-        Raises MethodError if the method does not fit the model, DataError at a sentence that cannot be scored.
+        Error messages give the place, such as "data.tsv, line 7". Raises MethodError if the method does not fit the
+        model, DataError if a sentence cannot be scored.
         """
         how = method_for(method, self.model)
         work = ((text, len(e), e, how.reads(e, self.model, where)) for text, where, e in self.encode(texts))
@@ -70,7 +71,10 @@ class SentenceScorer(Asker):
     def score_pairs(
         self, pairs: Iterable[tuple[str, str, str]], method: str | None = None
     ) -> Iterator[tuple[SentenceScore, SentenceScore]]:
-        """Score pairs (first, second, place), in order, streaming."""
+        """Return an iterator over the two scores of each pair (first, second, place), in order.
+
+        Raises the errors of `score`, and DataError if a method compares shared tokens and a pair has none.
+        """
         how = method_for(method, self.model, pair=True)
         encoded = self.encode((text, where) for a, b, where in pairs for text in (a, b))
         scores = self._scores(how, self._pair_reads(how, encoded))
@@ -109,7 +113,7 @@ class SentenceScorer(Asker):
 
 
 def only(encoding: Encoding, chosen: list[int]) -> Encoding:
-    """Return the encoding of the same input with some of the text's tokens; the others become its context."""
+    """Return an encoding restricted to the tokens with the chosen indices; all other tokens become context."""
     return Encoding(
         encoding.ids,
         tuple(encoding.at[i] for i in chosen),
@@ -119,12 +123,12 @@ def only(encoding: Encoding, chosen: list[int]) -> Encoding:
 
 
 def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return texts with the places that errors name, such as "text 1"."""
+    """Return an iterator over (text, place) pairs, with places for error messages such as "text 1"."""
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 
 Valued = tuple[SentenceScore, float]
-"""A score with its parts, and its normalised value."""
+"""A sentence score and its normalised value."""
 
 
 def valued(
@@ -133,10 +137,10 @@ def valued(
     unigrams: Unigrams | None = None,
     neutral: Iterable[SentenceScore] | None = None,
 ) -> Iterator[Valued]:
-    """Return scores with their normalised values.
+    """Return an iterator over the scores and their values under the normalisation `how`.
 
-    `neutral` are the scores of the same tokens without their prefix, in order. Raises MethodError if the normalisation
-    needs unigrams or neutral scores and they are missing.
+    `neutral` are the scores of the same tokens without their prefixes, in order. Raises MethodError if the
+    normalisation needs unigrams or neutral scores and they are not given.
     """
     if neutral is None:
         return ((score, score.normalised(how, unigrams)) for score in scores)
@@ -144,7 +148,10 @@ def valued(
 
 
 def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
-    """Make a table of scores, in blocks so that memory holds columns, not objects."""
+    """Return a table of scores with the columns text, score, n_tokens and logprobs.
+
+    The scores are consumed in blocks to limit memory use.
+    """
     import polars as pl
 
     schema: Any = {

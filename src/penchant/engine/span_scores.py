@@ -1,4 +1,4 @@
-"""Scores of spans of characters whose tokens are all masked at once."""
+"""Scores of character spans whose tokens are all masked at once."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ from penchant.models.tokenizer import Encoding
 
 @dataclass(frozen=True, slots=True)
 class SpanScore(SentenceScore):
-    """The score of the tokens of one span.
+    """The score of the tokens that overlap one span.
 
-    `reaches`: one of the tokens also holds characters outside the span other than white space, such as the beginning of
-    a suffix.
+    `reaches` is true if a token also covers characters outside the span other than white space, such as the beginning
+    of a suffix.
     """
 
     reaches: bool
 
 
 class SpanScorer(Asker):
-    """Scorer of words and phrases in place within a sentence."""
+    """Scorer for words and phrases within a sentence, predicted at masks."""
 
     def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
-        """Score spans as `masked` does; raises DataError also if a token extends beyond its span."""
+        """Yield the score of each (text, span, place) as `masked` does, without hidden spans.
+
+        Raises the errors of `masked`, and DataError if a token extends beyond the span.
+        """
         return self._masked(((text, span, (), where) for text, span, where in texts), one=False, strict=True)
 
     def masked(
@@ -44,15 +47,15 @@ class SpanScorer(Asker):
         pieces: Literal["all", "first"] = "all",
         gaps: bool = False,
     ) -> Iterator[SpanScore]:
-        """Yield for each (text, span, hidden spans, place) the summed log-probability of the span's masked tokens.
+        """Yield, for each (text, span, hidden spans, place), the summed log-probability of the span's masked tokens.
 
-        All tokens of the span are masked at once. The tokens of the hidden spans are masked too, but not read (Kurita
-        et al. 2019). A token that overlaps the span counts, so one may include part of a suffix (see `SpanScore`). With
-        `pieces="first"`, as in older code, each span is replaced by one mask, which is read for the first token of the
-        span; the others are NaN. `gaps` allows mask tokens in a text, which are kept. A call runs each distinct input
-        once, whatever the order of places.
+        All tokens of the span are masked at once. The tokens of the hidden spans are also masked, but not scored
+        (Kurita et al. 2019). All tokens that overlap the span are scored, even if they include part of a suffix (see
+        `SpanScore`). With `pieces="first"`, as in older code, each span is replaced by one mask, at which the span's
+        first token is scored; the values of its other tokens are NaN. `gaps` allows mask tokens in a text, which are
+        kept. Each distinct input is run once per call, regardless of the order of places.
 
-        Raises MethodError for a model without a mask token, DataError if a span has no token or shares one with a
+        Raises MethodError if the model has no mask token, DataError if a span has no token or shares a token with a
         hidden span.
         """
         if pieces not in ("all", "first"):
@@ -87,9 +90,9 @@ class SpanScorer(Asker):
             yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, tokens, reaches)
 
     def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
-        """Answer the reads, in order, running each distinct input once across all windows of the engine.
+        """Return an iterator over the answers to the reads, in order, running each distinct input only once.
 
-        All distinct inputs are held in memory.
+        All distinct inputs are kept in memory.
         """
         merged = merge(reads)
         self.counts.reads += len(merged.owner) - len(merged.inputs)
@@ -103,7 +106,7 @@ class SpanScorer(Asker):
 
 
 def touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
-    """Return the numbers of the tokens that overlap a span. Raises DataError if there are none."""
+    """Return the indices of the tokens that overlap a span. Raises DataError if there are none."""
     touched = encoding.overlapping(text, *span)
     if not touched:
         raise no_token(text, span, where)
@@ -112,7 +115,7 @@ def touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]
 
 
 def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
-    """Return the numbers of the tokens of a span. Raises DataError unless they match it, apart from white space."""
+    """Return the indices of a span's tokens. Raises DataError if they do not match the span, apart from white space."""
     start, end = span
     inside = touching(encoding, text, span, where)
     reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
@@ -126,7 +129,7 @@ def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int
 
 
 def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
-    """Return the numbers of the tokens of a hidden span. Raises DataError if one of them is among `inside`."""
+    """Return the indices of a hidden span's tokens. Raises DataError if one of them is among `inside`."""
     tokens = touching(encoding, text, hidden, where)
     shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
     if shared:
@@ -139,15 +142,15 @@ def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden:
 
 
 def beyond(text: str, token: Span, span: Span) -> bool:
-    """Return whether a token holds characters outside the span other than white space."""
+    """Return whether a token covers characters outside the span other than white space."""
     before, after = text[token[0] : min(token[1], span[0])], text[max(token[0], span[1]) : token[1]]
     return bool(before.strip() or after.strip())
 
 
 def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
-    """Mask all tokens of all groups and read those of the first group.
+    """Return the read of the first group's tokens in the input with the tokens of all groups masked.
 
-    With `one`, a group is replaced by a single mask, which shortens the input.
+    If `one`, each group is replaced by a single mask, which shortens the input.
     """
     at, ids = encoding.at, encoding.ids
     masked = {at[i] for group in groups for i in group}

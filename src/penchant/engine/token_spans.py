@@ -1,4 +1,4 @@
-"""The tokens of a word in an encoded text, and the errors for words that cannot be read."""
+"""The tokens of words in encoded texts, and the errors for words that cannot be read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Span: TypeAlias = tuple[int, int]
 Place: TypeAlias = tuple[str, Span, str]
-"""A text, the span of the word in it, and the place that errors name ("corpus.txt, line 7")."""
+"""A text, the span of a word in it, and the text's location for error messages, such as "corpus.txt, line 7"."""
 
 Pooling = Literal["mean", "first", "last"]
 SentencePooling = Literal["mean", "mean-special", "cls", "last"]
@@ -28,7 +28,7 @@ UNKNOWN = "unknown to the tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in an encoded text: `pieces` are its token numbers, `reason` is why it cannot be read, or ""."""
+    """A word in an encoded text; `pieces` are the indices of its tokens, `reason` is why it cannot be read, or ""."""
 
     text: str
     span: Span
@@ -38,13 +38,13 @@ class Word:
     reason: str
 
     def positions(self, pooling: Pooling) -> tuple[int, ...]:
-        """Return the positions in the input that a pooling uses."""
+        """Return the positions of the word's tokens in the input that a pooling uses."""
         positions = tuple(self.encoding.at[i] for i in self.pieces)
         return {"mean": positions, "first": positions[:1], "last": positions[-1:]}[pooling]
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """Return layers counted from the embeddings, 0. Raises MethodError for no layers or an unknown one."""
+    """Return layer indices counted from the embeddings (0). Raises MethodError if there are none, or one is invalid."""
     most, readable = model.network.layers, model.network.readable
     pools = len(readable) <= most
     hint = f"choose 0 to {most}, or −1" if not pools else f"choose {', '.join(map(str, readable))} or −1"
@@ -54,19 +54,19 @@ def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int,
         if not -most - 1 <= layer <= most:
             raise MethodError(f"there is no layer {layer}", where=model.name, hint=hint)
         if layer % (most + 1) not in readable:
-            message = f"layer {layer} has one vector for several tokens, so no word has a vector of its own"
+            message = f"layer {layer} has one vector for several tokens, so words do not have vectors of their own"
             raise MethodError(message, where=model.name, hint=hint)
     return tuple(layer % (most + 1) for layer in layers)
 
 
 def check_pooling(pooling: str) -> None:
-    """Raise MethodError unless `pooling` is a known way to pool the vectors of a word's tokens."""
+    """Raise MethodError if `pooling` is not a known pooling of the vectors of a word's tokens."""
     if pooling not in (known := ("mean", "first", "last")):
         raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
 
 
 def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
-    """Yield the words at the places, in order, streaming; a text is encoded once for neighbouring places."""
+    """Yield the word at each place, in order; a text that several neighbouring places share is encoded once."""
     special = frozenset(model.tokenizer.hf.all_special_ids)
     stream = iter(places)
     while part := list(islice(stream, 256)):
@@ -93,9 +93,9 @@ def _reason(
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Return whether a special token replaces an unknown character, rather than being written in the text.
+    """Return whether the special token with index i stands for an unknown character, and is not written in the text.
 
-    The id alone does not show it: GPT-2 uses one token for unknown characters and for the end of a text.
+    The token id is not sufficient: GPT-2 uses the same token for unknown characters and for the end of a text.
     """
     tokenizer = model.tokenizer
     written = text[slice(*encoding.spans[i])].strip()
@@ -103,14 +103,14 @@ def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> 
 
 
 def refusal(model: LanguageModel, word: Word) -> DataError:
-    """Return the error for a word that cannot be read."""
+    """Return the DataError for a word that cannot be read, according to its `reason`."""
     if word.reason == TOO_LONG:
         return too_long(model, word.encoding, word.place)
     if word.reason == NO_TOKEN:
         return no_token(word.text, word.span, word.place)
     if word.reason == UNKNOWN:
         return DataError(
-            f"'{word.text[slice(*word.span)]}' is or contains text unknown to the tokenizer; the model does not see it",
+            f"'{word.text[slice(*word.span)]}' contains text unknown to the tokenizer, which the model does not see",
             where=word.place,
             hint="change or remove the text, or use a model whose vocabulary covers it",
         )
@@ -118,21 +118,21 @@ def refusal(model: LanguageModel, word: Word) -> DataError:
 
 
 def no_token(text: str, span: Span, place: str) -> DataError:
-    """Return the error for a span of characters that no token overlaps."""
+    """Return the DataError for a character span that no token overlaps."""
     return DataError(f"no token of '{text}' lies in characters {span[0]}–{span[1]}", where=place)
 
 
 def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
-    """Return the error for a text longer than the model's context."""
+    """Return the DataError for a text longer than the model's context."""
     return DataError(
         f"{len(encoding.ids)} tokens are more than the {model.max_tokens} that {model.name} can read",
         where=place,
-        hint="shorten or remove it, or use a model with a longer context",
+        hint="shorten or remove the text, or use a model with a longer context",
     )
 
 
 def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[int, ...]:
-    """Return the positions in the input that a pooling of whole texts uses."""
+    """Return the positions in the input that a sentence pooling uses."""
     if pooling == "cls":
         return (0,)
     if pooling == "last":
@@ -141,14 +141,14 @@ def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[in
 
 
 def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
-    """Raise MethodError unless `pooling` is known and meaningful with this model."""
+    """Raise MethodError if a sentence pooling is unknown, or not meaningful for the model."""
     if pooling not in (known := ("mean", "mean-special", "cls", "last")):
         raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
     if pooling != "cls":
         return
     if model.kind == "causal":
         raise MethodError(
-            f"{model.name} is causal: its first position does not see the text, so pooling cls has no use",
+            f"{model.name} is causal: its first position does not see the text, so pooling cls is not meaningful",
             hint="use last or mean",
         )
     (probe,) = model.tokenizer.encode(["a"])

@@ -1,4 +1,4 @@
-"""Unigrams: the frequencies of a model's tokens in a corpus, whose probabilities SLOR subtracts."""
+"""Unigrams: the frequencies of a model's tokens in a corpus, used by the normalisation SLOR."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from penchant.tables.rows import Row, lacking, read_rows
 from penchant.text_io import require_file
 
 KEY = "penchant-unigrams"
-"""The key of the record in the metadata of a Parquet file of unigrams."""
+"""Key of the provenance record in the metadata of a Parquet file of unigrams."""
 SMOOTHING = "add-one over the vocabulary without special tokens"
 _REMEDY = "count them with penchant corpus unigrams and this model"
 
 
 @dataclass(frozen=True, slots=True)
 class Unigrams:
-    """The frequencies of a tokenizer's tokens; `counts` (ids,) is indexed by token id and 0 for special tokens.
+    """Frequencies of a tokenizer's tokens; `counts` (ids,) is indexed by token id, and 0 for special tokens.
 
-    With N tokens counted and V entries in the `vocabulary`, special ones left out of both, P(token) = (count + 1) / (N
-    + V) (Laplace), so that all sum to 1.
+    With N tokens counted and V entries in the `vocabulary`, both without special tokens, the probability of a token is
+    (count + 1) / (N + V) (Laplace smoothing); the probabilities sum to 1.
     """
 
     counts: NDArray[np.int64]
@@ -37,28 +37,28 @@ class Unigrams:
 
     @property
     def total(self) -> int:
-        """N, the number of tokens counted."""
+        """Number of tokens counted, N."""
         return int(self.counts.sum())
 
     def logprobs(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return natural log P of each token."""
+        """Return the natural log-probability of each token id."""
         counted = self.counts[np.asarray(ids, dtype=np.int64)]
         values: NDArray[np.float64] = np.log((counted + 1) / (self.total + self.vocabulary))
         return values
 
     def unseen(self, ids: Sequence[int]) -> int:
-        """Return the number of tokens that were never counted."""
+        """Return the number of the given token ids that do not occur in the corpus."""
         return int((self.counts[np.asarray(ids, dtype=np.int64)] == 0).sum())
 
 
 def blank(tokenizer: Tokenizer) -> Unigrams:
-    """Return the unigrams of a tokenizer with nothing counted yet."""
+    """Return a tokenizer's unigrams with all counts 0."""
     entries = set(tokenizer.hf.get_vocab().values())
     return Unigrams(np.zeros(max(entries) + 1, dtype=np.int64), len(entries - set(tokenizer.hf.all_special_ids)))
 
 
 def is_unigrams(file: Path) -> bool:
-    """Return whether a file is a table that `penchant corpus unigrams` wrote. Raises OSError."""
+    """Return whether a file was written by `penchant corpus unigrams`. Raises OSError if it cannot be read."""
     import polars as pl
 
     try:
@@ -68,9 +68,10 @@ def is_unigrams(file: Path) -> bool:
 
 
 def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Read a table of unigrams (token_id, token, count) for the tokenizer of a `model`.
+    """Return the unigrams in a table with the columns token_id, token and count.
 
-    Raises DataError naming file, line and field, also for a table of another tokenizer.
+    `model` is the name of the tokenizer's model, for messages. Raises DataError if the table is invalid, or was counted
+    with another tokenizer.
     """
     file = Path(path)
     require_file(file)
@@ -92,16 +93,16 @@ def read_unigrams(path: str | Path, tokenizer: Tokenizer, model: str) -> Unigram
             raise _of_another(message, model, file, row.line)
         if taken[token] or token in special:
             reason = "appears twice" if taken[token] else "is a special token, which is never scored"
-            raise DataError(f"token {token} {reason}", file=file, line=row.line, hint="leave the row out")
+            raise DataError(f"token {token} {reason}", file=file, line=row.line, hint="remove the row")
         taken[token] = True
         counts[token] = _whole(row, "count", file)
     if not counts.any():
-        raise DataError("nothing is counted in this table", file=file, hint=_REMEDY)
+        raise DataError("all counts in this table are 0", file=file, hint=_REMEDY)
     return Unigrams(counts, unigrams.vocabulary, file)
 
 
 def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Unigrams:
-    """Return the one table of unigrams for the model's tokenizer. Raises DataError if none or several fit."""
+    """Return the unigrams in the one table that fits the model's tokenizer. Raises DataError if none or several fit."""
     fit: list[Unigrams] = []
     refused: list[DataError] = []
     for path in paths:
@@ -115,13 +116,13 @@ def fitting(paths: Sequence[str | Path], tokenizer: Tokenizer, model: str) -> Un
         raise DataError(f"none of the {len(paths)} tables of unigrams is for the tokenizer of {model}", hint=_REMEDY)
     if len(fit) > 1:
         raise DataError(
-            f"{len(fit)} tables of unigrams are for the tokenizer of {model}", file=fit[1].file, hint="name one"
+            f"{len(fit)} tables of unigrams are for the tokenizer of {model}", file=fit[1].file, hint="give only one"
         )
     return fit[0]
 
 
 class OtherTokenizerError(DataError):
-    """A table of unigrams that belongs to another tokenizer."""
+    """DataError for a table of unigrams that was counted with another tokenizer."""
 
 
 def _of_another(message: str, model: str, file: Path, line: int | None = None) -> OtherTokenizerError:
@@ -129,7 +130,7 @@ def _of_another(message: str, model: str, file: Path, line: int | None = None) -
 
 
 def _record(file: Path) -> dict[str, Any] | None:
-    """Return the provenance of a table that penchant wrote, or None. Raises DataError if it is damaged."""
+    """Return the provenance record of a table written by penchant, or None. Raises DataError if it is damaged."""
     import polars as pl
 
     try:
@@ -139,12 +140,12 @@ def _record(file: Path) -> dict[str, Any] | None:
     try:
         record = None if text is None else json.loads(text)
     except ValueError as error:
-        raise DataError("the record of the unigrams is damaged", file=file, hint=_REMEDY) from error
+        raise DataError("the provenance record of the unigrams is damaged", file=file, hint=_REMEDY) from error
     return record if isinstance(record, dict) else None
 
 
 def _whole(row: Row, field: str, file: Path) -> int:
-    """Return the whole number in a cell. Raises DataError."""
+    """Return the whole number in a cell. Raises DataError if the cell does not contain one, or it is negative."""
     value = row.values.get(field)
     number = numeral(str(value))
     if not isinstance(number, int) or number < 0:

@@ -1,4 +1,4 @@
-"""Store of contextual vectors on disk, so that each word in a sentence is computed only once."""
+"""Store of contextual vectors on disk, so that the vector of a word in a sentence is computed only once."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
 FORMAT = 2
-"""The version of stored vectors, raised when newly computed vectors would differ."""
+"""Version of stored vectors, increased whenever newly computed vectors would differ from stored ones."""
 
 CHUNK = 2048
-"""The number of places in a part, which is the most that an interruption loses."""
+"""Number of places in a part, and thus the approximate number lost by an interruption."""
 
 MOST = 1 << 16
-"""The number of places that `add` accepts at once; polars splits larger tables, which cannot be mapped as one."""
+"""Maximum number of places that `add` accepts; polars splits larger tables, which cannot be mapped as one array."""
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Return a name for everything that vectors depend on: model, tokenizer, number format, layers and pooling."""
+    """Return a string that identifies what vectors depend on: model, tokenizer, number format, layers and pooling."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
     read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
     return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
 
 
 def key(text: str, span: Span) -> bytes:
-    """Return the key of a word in a text: 16 bytes."""
+    """Return the key (16 bytes) of the word at a span in a text."""
     digest = hashlib.blake2b(f"{span[0]}|{span[1]}|".encode(), digest_size=16)
     digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.digest()
 
 
 class VectorStore:
-    """The vectors of one space (see `space`) in a folder that several processes may share.
+    """The vectors of one space (see `space`), in a folder that several processes may share.
 
-    Its parts are Arrow IPC files with the columns `key` (16 bytes) and `vector` (float16, layers × d), each written
-    once; the name of a part holds the hash of its content and the byte at which the vectors begin. Opening a store
-    verifies every file and maps the vectors into memory. Raises CacheError, naming the file, when one is damaged or of
-    another format.
+    The parts of a store are Arrow IPC files with the columns `key` (16 bytes) and `vector` (float16, layers × d), each
+    written once. The name of a part contains the hash of its content and the byte offset of its vectors. Opening a
+    store verifies all files and maps their vectors into memory. Raises CacheError if a file is damaged or has another
+    format.
     """
 
     def __init__(self, folder: str | Path, space: str) -> None:
@@ -69,13 +69,16 @@ class VectorStore:
         self._refresh()
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """Return the distinct keys not in the store, in order, after reading parts that other processes wrote."""
+        """Return the distinct keys that are not in the store, in order, after reading new parts of other processes."""
         self._refresh()
         distinct = list(dict.fromkeys(keys))
         return [distinct[i] for i in np.flatnonzero(self._positions(_bytes(distinct)) < 0)]
 
     def add(self, keys: Sequence[bytes], vectors: NDArray[np.float16]) -> None:
-        """Write vectors (n, layers, d), all finite, as one part. Raises OutputError and leaves no partial file."""
+        """Write finite vectors (n, layers, d) as one part.
+
+        Raises OutputError if the part cannot be written; no partial file is left.
+        """
         if not 0 < len(keys) <= MOST:
             raise ValueError(f"{len(keys)} vectors are not 1 to {MOST}")
         if vectors.dtype != np.float16 or vectors.ndim != 3 or len(vectors) != len(keys):
@@ -90,7 +93,7 @@ class VectorStore:
         self._take([name])
 
     def fetch(self, keys: Sequence[bytes]) -> NDArray[np.float16]:
-        """Return the vectors (n, layers, d) of keys, which may repeat. Raises CacheError for a missing key."""
+        """Return the vectors (n, layers, d) of keys, which may repeat. Raises CacheError if a key is missing."""
         positions = self._positions(_bytes(keys))
         if (positions < 0).any():
             raise CacheError(
@@ -105,14 +108,17 @@ class VectorStore:
             vectors[in_part] = self._parts[number][row[in_part]]
             name, before = files[number]
             if stamp(self.folder / name) != before:
-                raise _broken(self.folder / name, "it changed while it was in use")
+                raise _broken(self.folder / name, "the file changed while it was in use")
         return vectors
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def _check_meta(self, meta: dict[str, object]) -> None:
-        """Check that the folder is a store of this space and format, or mark a new one as such."""
+        """Write the metadata of a new store, or compare `meta` with that of an existing store.
+
+        Raises CacheError if they differ.
+        """
         path = self.folder / "meta.json"
         try:
             stored = json.loads(path.read_text("utf-8"))
@@ -122,7 +128,7 @@ class VectorStore:
         except (OSError, ValueError) as error:
             raise _broken(path, error) from error
         if stored != meta:
-            raise _broken(path, f"it was not made for '{self.space}', format {FORMAT}")
+            raise _broken(path, f"it was not written for '{self.space}', format {FORMAT}")
 
     def _refresh(self) -> None:
         try:
@@ -132,7 +138,7 @@ class VectorStore:
         self._take(names)
 
     def _take(self, names: Iterable[str]) -> None:
-        """Map the parts that are not known yet and add their keys to the index."""
+        """Map the vectors of new parts into memory, and add their keys to the index. Raises CacheError."""
         keys, rows = [], []
         for name in names:
             if name in self._known:
@@ -140,7 +146,7 @@ class VectorStore:
             before = stamp(self.folder / name)
             part_keys, vectors = _part(self.folder / name)
             if self._parts and vectors.shape[1:] != self._parts[0].shape[1:]:
-                raise _broken(self.folder / name, "its vectors have another shape")
+                raise _broken(self.folder / name, "the shape of its vectors differs from that of other parts")
             keys.append(part_keys)
             part_rows = np.arange(len(part_keys))
             rows.append(np.stack([np.full(len(part_keys), len(self._parts)), part_rows], axis=1))
@@ -154,7 +160,7 @@ class VectorStore:
             self._rows = np.insert(self._rows, at, np.concatenate(rows)[first][new], axis=0)
 
     def _positions(self, keys: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """Return the position of each key in the index, −1 for a missing key."""
+        """Return the position of each key in the index; −1 if a key is missing."""
         if not len(self._keys):
             return np.full(len(keys), -1)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -162,7 +168,7 @@ class VectorStore:
 
 
 def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
-    """Read the keys of a part, and map its vectors into memory. Raises CacheError if the file is damaged."""
+    """Return a part's keys, and its vectors mapped into memory. Raises CacheError if the file is damaged."""
     try:
         digest, _, begin = path.stem.partition("-")
         data = path.read_bytes()
@@ -173,10 +179,10 @@ def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
         keys = frame["key"].to_numpy().view("S16").ravel().copy()
         vectors = frame["vector"].to_numpy()
         if vectors.dtype != np.float16 or vectors.ndim != 3:
-            raise ValueError("its vectors are of another type or shape")
+            raise ValueError("its vectors have the wrong type or shape")
         mapped = np.memmap(path, np.float16, "r", int(begin), vectors.shape)
         if mapped.tobytes() != vectors.tobytes():
-            raise ValueError("its name says that its vectors begin elsewhere")
+            raise ValueError("the byte offset in its name is wrong")
         return keys, mapped
     except (OSError, ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise _broken(path, error) from error
@@ -186,7 +192,7 @@ def _broken(path: Path, reason: object) -> CacheError:
     return CacheError(
         f"cannot be used as a store of vectors ({reason})",
         where=str(path),
-        hint="delete it; its vectors will be computed again",
+        hint="delete the file; its vectors will be computed again",
     )
 
 
@@ -200,7 +206,7 @@ def _digest(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The number of distinct places already in the store, and the number computed."""
+    """The number of distinct places that were already in the store, and the number that were computed."""
 
     stored: int
     computed: int
@@ -215,14 +221,15 @@ def collect(
     pieces: Pooling = "mean",
     progress: Callable[[int], None] | None = None,
 ) -> Collected:
-    """Fill the store with the vectors of all places, computing only the missing ones (see `Scorer.word_vectors`).
+    """Add the vectors of all places to the store, computing only missing vectors (see `Scorer.word_vectors`).
 
-    `progress` is called with the number of places that need no run; the scorer's own progress reports the others.
-    Raises DataError for a place that cannot be read, ModelError for a vector that float16 cannot hold.
+    `progress` is called once with the number of places whose vectors need not be computed; the scorer's own progress
+    covers the other places. Raises CacheError if the store is for another space, DataError if a place cannot be read,
+    ModelError if a vector cannot be represented in float16.
     """
     if store.space != space(scorer.model, layers, pieces):
         raise CacheError(
-            f"the store is for {store.space}, not for {space(scorer.model, layers, pieces)}", where=str(store.folder)
+            f"is a store for {store.space}, not for {space(scorer.model, layers, pieces)}", where=str(store.folder)
         )
     total = 0
     distinct: dict[bytes, Place] = {}
@@ -240,7 +247,7 @@ def collect(
 
 
 def _chunks(places: list[Place]) -> Iterator[list[Place]]:
-    """Yield chunks of about `CHUNK` places, keeping those of one text together, so that it is run once."""
+    """Yield chunks of about `CHUNK` places, with all places of a text in one chunk, so that the text is run once."""
     chunk: list[Place] = []
     for _, of_text in groupby(sorted(places), key=itemgetter(0)):
         if len(chunk) >= CHUNK:
@@ -252,7 +259,7 @@ def _chunks(places: list[Place]) -> Iterator[list[Place]]:
 
 
 def _as_float16(vector: NDArray[np.float32], layers: tuple[int, ...], place: Place) -> NDArray[np.float16]:
-    """Return the vector (layers, d) in float16. Raises ModelError for a value too large for it."""
+    """Return the vector (layers, d) in float16. Raises ModelError if a value is too large for float16."""
     with np.errstate(over="ignore"):
         half = vector.astype(np.float16)
     for layer, before, after in zip(layers, vector, half, strict=True):
@@ -260,8 +267,8 @@ def _as_float16(vector: NDArray[np.float32], layers: tuple[int, ...], place: Pla
             text, (start, end), where = place
             value = before[~np.isfinite(after)][0]
             raise ModelError(
-                f"layer {layer} of '{text[start:end]}' has the value {value:g}, which float16 cannot hold",
+                f"layer {layer} of '{text[start:end]}' has the value {value:g}, which is too large for float16",
                 where=where,
-                hint="leave that layer out",
+                hint=f"omit layer {layer}",
             )
     return half

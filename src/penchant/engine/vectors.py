@@ -28,7 +28,7 @@ from penchant.plurals import counted
 
 
 class VectorReader(Asker):
-    """Reader of the hidden vectors of texts."""
+    """Scorer that returns hidden vectors of words, spans and sentences."""
 
     def embed(
         self,
@@ -38,9 +38,10 @@ class VectorReader(Asker):
         layer: int = -1,
         pooling: Pooling = "mean",
     ) -> NDArray[np.float32]:
-        """Return vectors (n, d) of the tokens that overlap a span of characters in each text (default: all of it).
+        """Return the pooled vectors (n, d) of the tokens that overlap a span in each text (default: the whole text).
 
-        Raises DataError if a span lies outside its text or touches no token.
+        Raises DataError if a span lies outside its text or overlaps no token, MethodError if the layer or pooling is
+        unknown or the number of spans differs from the number of texts.
         """
         check_pooling(pooling)
         layers = resolved_layers(self.model, (layer,))
@@ -68,11 +69,12 @@ class VectorReader(Asker):
         layers: tuple[int, ...] = (-1,),
         pooling: SentencePooling = "mean",
     ) -> Iterator[NDArray[np.float32]]:
-        """Yield for each (text, place) its vectors (layers, d), in order, streaming.
+        """Return an iterator over the pooled vectors (layers, d) of each (text, place), in order.
 
-        `mean` is over the text's own tokens, `mean-special` over the whole input; `cls` is the first position of the
-        input and `last` the text's last token. Layer 0 is the embeddings, −1 the last; all come from one pass. Raises
-        MethodError for a layer or pooling that the model does not have, DataError at a text it cannot read.
+        Pooling `mean` is the mean over the text's own tokens, `mean-special` the mean over the whole input, `cls` the
+        vector at the first position of the input, and `last` the vector of the text's last token. Layer 0 is the
+        embeddings, −1 the last layer. Raises MethodError if the model does not have a layer or the pooling, DataError
+        if a text cannot be read.
         """
         layers = resolved_layers(self.model, layers)
         check_sentence_pooling(self.model, pooling)
@@ -88,11 +90,11 @@ class VectorReader(Asker):
         layers: tuple[int, ...] = (-1,),
         pieces: Pooling = "mean",
     ) -> Iterator[NDArray[np.float32]]:
-        """Yield for each (text, span, place) the vectors (layers, d) of the word in that span of characters.
+        """Return an iterator over the vectors (layers, d) of the word in each (text, span, place), in order.
 
-        The order is that of the places. Vectors are pooled over the tokens that overlap the span; neighbouring words of
-        a text share a pass. Raises MethodError for an unknown layer or pooling, DataError at a word that cannot be read
-        (see `usable`).
+        Vectors are pooled over the tokens that overlap the span. Neighbouring places with the same text share a forward
+        pass. Raises MethodError if a layer or the pooling is unknown, DataError if a word cannot be read (see
+        `usable`).
         """
         layers = resolved_layers(self.model, layers)
         check_pooling(pieces)
@@ -106,13 +108,13 @@ class VectorReader(Asker):
         return self._pooled(reads())
 
     def usable(self, places: Iterable[Place]) -> list[str]:
-        """Return for each place the reason why `word_vectors` cannot read it, or "" if it can.
+        """Return, for each place, the reason why `word_vectors` cannot read the word, or "" if it can.
 
-        Reasons are "too long", "special token in the text", "no token" and "unknown to the tokenizer". Unknown
+        The reasons are "too long", "special token in the text", "no token" and "unknown to the tokenizer". Unknown
         characters elsewhere in the text are allowed.
         """
         return [word.reason for word in encoded_words(self.model, places)]
 
     def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:
-        """Return the mean over the positions of each read, (layers, d)."""
+        """Return an iterator over the mean vector (layers, d) of each read's positions."""
         return (answer.mean(axis=0) for answer in self.engine.answer(reads))

@@ -1,4 +1,4 @@
-"""Surprisal of words: the sum over the tokens of a word, corrected at its boundaries."""
+"""Surprisal of words: the sum over the tokens of a word, corrected at word boundaries."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 METHODS = ("lp", "pll", "pll-word-l2r")
-"""The methods that give each token a log-probability of its own."""
+"""Methods that assign a log-probability to each token."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """The surprisal and entropy of a word that starts at character `start` of its text, with its number of tokens.
+    """Surprisal and entropy of a word.
 
-    `surprisal` is in nats; it is NaN for a first word with nothing before it, and for words that share a token.
-    `entropy` (nats) is that of the model's prediction for the first of its `pieces`.
+    `start` is the offset of the word's first character in the text, and `pieces` the number of its tokens. `surprisal`
+    (in nats) is NaN for the first word of a text if no token precedes it, and for words that share a token. `entropy`
+    (in nats) is the entropy of the model's prediction for the word's first token.
     """
 
     word: str
@@ -47,7 +48,7 @@ class WordScore:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text with its words and the token numbers of each; `shared` words share a token with another."""
+    """A text with its words and the token indices of each word; `shared` are the words that share a token."""
 
     text: str
     spans: Sequence[Span]
@@ -58,24 +59,25 @@ class _Text:
 
 
 class _Want(NamedTuple):
-    """The meaning of an answer's number: "logprob" or "entropy" of `token`, or "boundary" before it."""
+    """The meaning of one number in an answer: "logprob" or "entropy" of a token, or "boundary" before the token."""
 
     token: int
     what: Literal["logprob", "entropy", "boundary"]
 
 
 class WordScorer(Asker):
-    """Scorer of the surprisal of each word of a text.
+    """Scorer for the surprisal of each word in a text.
 
-    Where tokens carry the space before a word, the tokens of a word do not show where it ends. With B(c) = −log Σ P(t |
-    c) over the tokens t before which a word has ended, S(w | c) = Σ s(token) − B(c) + B(c w) (Pimentel & Meister 2024;
-    Oh & Schuler 2024). B before a first word that carries no mark is over the tokens without one. Tokens are summed
-    without correction between words not separated by white space, after a token that ends in white space, with
-    tokenizers that do not mark beginnings, and under masked models.
+    If tokens include the space before a word, the tokens of a word do not show where the word ends. Let B(c) = −log Σ
+    P(t | c), summed over the tokens t that end the preceding word; then the surprisal of a word w in context c is
+    S(w | c) = Σ s(token) − B(c) + B(c w) (Pimentel & Meister 2024; Oh & Schuler 2024). If the first word of a text has
+    no word-start mark, B before it is summed over the tokens without a mark. No correction is made between words that
+    are not separated by white space, after a token that ends in white space, for tokenizers that do not mark word
+    starts, and for masked models.
 
-    A text longer than the model's context is read in windows, `step` tokens apart, each a full input; `windowed` counts
-    such texts. Under a causal model a token is read in the first window that holds it; under a masked model in the one
-    whose middle is nearest to its word.
+    A text longer than the model's context is read in overlapping windows, `step` tokens apart; `windowed` is the number
+    of such texts. For a causal model, a token is scored in the first window that contains it; for a masked model, in
+    the window whose middle is nearest to the token's word.
     """
 
     windowed = 0
@@ -87,10 +89,10 @@ class WordScorer(Asker):
         method: str | None = None,
         stride: int | None = None,
     ) -> Iterator[list[WordScore]]:
-        """Yield the scores of the words of each (text, spans of its words in order, place), streaming.
+        """Yield the word scores of each (text, spans of its words in order, place), in order.
 
-        `stride` is the distance in tokens between windows of texts longer than the model's context (default: half of
-        it). Raises MethodError for a method that does not fit, or a stride that is too long; DataError at a text that
+        `stride` is the distance in tokens between the windows of a text longer than the model's context (default: half
+        the context). Raises MethodError if the method does not fit or the stride is out of range, DataError if a text
         cannot be read.
         """
         how = method_for(method, self.model)
@@ -100,7 +102,7 @@ class WordScorer(Asker):
         self.windowed, self.step = 0, room // 2 if stride is None else stride
         if not 1 <= self.step <= room:
             raise MethodError(
-                f"a stride of {self.step} tokens is not possible with {self.model.name}", hint=f"choose 1 to {room}"
+                f"a stride of {self.step} tokens is out of range for {self.model.name}", hint=f"use 1 to {room}"
             )
         pending: deque[tuple[_Text, list[list[_Want]]]] = deque()
 
@@ -119,16 +121,16 @@ class WordScorer(Asker):
             yield self._of_words(text, wants, text_answers)
 
     def checked(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> int:
-        """Check all texts without a forward pass; return their number. Raises DataError at one that cannot be read."""
+        """Check all texts without a forward pass; return their number. Raises DataError if a text cannot be read."""
         return sum(1 for _ in self._texts(texts))
 
     @property
     def corrected(self) -> bool:
-        """True if surprisals are corrected at the boundaries of words."""
+        """Whether surprisal is corrected at word boundaries."""
         return self.model.kind == "causal" and self.model.tokenizer.word_mark is not None
 
     def _room(self) -> int:
-        """Return the number of tokens of a text that the model takes at once."""
+        """Return the maximum number of a text's own tokens in one input, without special tokens."""
         (sample,) = self.model.tokenizer.encode(["a"])
         return self.model.max_tokens - (len(sample.ids) - len(sample.at))
 
@@ -141,7 +143,10 @@ class WordScorer(Asker):
             yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
     def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a causal model, one per window, with the wants at the position before each token."""
+        """Yield the reads of a text for a causal model, one per window, each with its wants.
+
+        A token is read at the position before it, in the first window that contains the token.
+        """
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
         before = self._before(text)
@@ -161,7 +166,7 @@ class WordScorer(Asker):
                 break
 
     def _before(self, text: _Text) -> dict[int, list[tuple[_Want, int]]]:
-        """Return the wants at the position before each token, and at the end of the text."""
+        """Return the wants, and the token ids to request, at the position before each token and at the text's end."""
         tokens = text.encoding.tokens
         wants = {place: [(_Want(place, "logprob"), token)] for place, token in enumerate(tokens)}
         for word, pieces in enumerate(text.pieces):
@@ -179,7 +184,7 @@ class WordScorer(Asker):
         return wants
 
     def _ended_before(self, tokens: Sequence[int], place: int) -> bool:
-        """Return whether the token before a place ends its word itself."""
+        """Return whether the token before index `place` ends in white space, and so ends its word."""
         return place > 0 and tokens[place - 1] in self.model.tokenizer.ended_inside
 
     @cached_property
@@ -187,7 +192,10 @@ class WordScorer(Asker):
         return frozenset(self.model.tokenizer.words_end.tolist())
 
     def _by_masking(self, text: _Text, how: Method, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
-        """Yield the reads of a masked model, one per token, in the window whose middle is nearest to its word."""
+        """Yield the reads of a text for a masked model, one per token, each with its wants.
+
+        A token is read in the window whose middle is nearest to the token's word.
+        """
         n = len(text.encoding)
         starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]
         middles = np.array(starts) + room / 2
@@ -198,7 +206,7 @@ class WordScorer(Asker):
             if not window <= pieces.start <= pieces.stop <= window + room:
                 word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
                 raise DataError(
-                    f"'{word}' has more tokens than {self.model.name} can read", where=text.where, hint="leave it out"
+                    f"'{word}' has more tokens than {self.model.name} can read", where=text.where, hint="remove it"
                 )
             parts.setdefault(window, []).extend(pieces)
         for start, chosen in parts.items():
@@ -235,14 +243,14 @@ class WordScorer(Asker):
 
 
 def white_space_words(text: str) -> list[Span]:
-    """Return the spans of the words of a text, which are separated by white space."""
+    """Return the spans of the words in a text, separated by white space."""
     return [(match.start(), match.end()) for match in _WORD.finditer(text)]
 
 
 def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
     """Return the spans of the listed words in a text.
 
-    Raises DataError unless the words spell the text in order, apart from white space.
+    Raises DataError if, apart from white space, the concatenated words differ from the text.
     """
     spans, at = [], 0
     for word in words:
@@ -250,19 +258,19 @@ def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
             at += 1
         if not text.startswith(word, at) or not word:
             there = text[at : at + 20]
-            raise DataError(f"expected the word '{word}', but the text goes on with '{there}'", where=where)
+            raise DataError(f"expected the word '{word}', but the text continues with '{there}'", where=where)
         spans.append((at, at + len(word)))
         at += len(word)
     if text[at:].strip():
-        raise DataError(f"the list of words ends before the text, at '{text[at : at + 20].strip()}'", where=where)
+        raise DataError(f"the list of words ends before '{text[at : at + 20].strip()}' in the text", where=where)
     return spans
 
 
 def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) -> tuple[list[range], frozenset[int]]:
-    """Return the tokens of each word, by number, and the words that share a token with another.
+    """Return the range of token indices of each word, and the indices of words that share a token with another word.
 
-    A token of white space alone belongs to the word that follows. A token that holds parts of several words is counted
-    with the last of them.
+    A token that consists of white space belongs to the following word. A token that contains parts of several words is
+    counted with the last of these words. Raises DataError if a word has no token.
     """
     firsts: list[int | None] = [None] * len(spans)
     shared: set[int] = set()
@@ -294,7 +302,7 @@ def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) ->
 
 
 def _window(encoding: Encoding, start: int, end: int) -> Encoding:
-    """Return a part of the tokens of a text between the special tokens of the whole."""
+    """Return the encoding of a text's tokens start … end, with the special tokens of the whole text around them."""
     head, tail = encoding.ids[: encoding.at[0]], encoding.ids[encoding.at[-1] + 1 :]
     body = encoding.tokens[start:end]
     at = tuple(range(len(head), len(head) + len(body)))
@@ -309,7 +317,10 @@ def words_frame(
     method: str,
     bits: bool = False,
 ) -> pl.DataFrame:
-    """Make a table of one row per word (see `surprisal`); the lines of a text are its sentences."""
+    """Return a table with one row per word (see `penchant.surprisal`); the lines of a text are its sentences.
+
+    `texts` are pairs of an id and a text, `scores` the scores of the words in each text.
+    """
     import polars as pl
 
     unit = np.log(2) if bits else 1.0

@@ -1,4 +1,4 @@
-"""The SQLite file of cached answers and hashes: its path, checks before use, and waiting for other processes."""
+"""The SQLite file of cached answers and hashes: path, checks before use, and waiting for locks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ T = TypeVar("T")
 PATIENCE = 5
 """Seconds to wait for a file that another process has locked before a warning."""
 _TURNS = 24
-"""The number of such waits, two minutes in all."""
+"""Number of waits of `PATIENCE` seconds before giving up: two minutes in all."""
 TABLES = {
     "answers": ["key", "wants", "answer", "checksum"],
     "files": ["path", "stamp", "sha256", "checksum"],
 }
-"""The tables of a cache and their columns."""
+"""The tables of a cache file and their columns."""
 _ELSEWHERE = "use another cache or none (--cache on the command line, cache= in Python)"
 _MENDS = {
     sqlite3.SQLITE_READONLY: _ELSEWHERE,
@@ -44,7 +44,7 @@ def default_path() -> Path:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Open the file, creating it if necessary. Raises sqlite3.Error and OSError."""
+    """Return a connection to the cache file, creating it if necessary. Raises sqlite3.Error and OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
     patiently(path, lambda: db.execute("PRAGMA journal_mode=WAL"))
@@ -52,7 +52,7 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def patiently(path: Path, act: Callable[[], T]) -> T:
-    """Call a function, retrying while the file is locked, for two minutes; warn after five seconds.
+    """Return `act()`, called again while the file is locked: for two minutes, with a warning after five seconds.
 
     Raises sqlite3.Error.
     """
@@ -68,21 +68,21 @@ def patiently(path: Path, act: Callable[[], T]) -> T:
 
 
 def unusable(path: Path, reason: object) -> CacheError:
-    """Return the error for a file that cannot be used, with advice."""
+    """Return the CacheError for a file that cannot be used for the given reason, with a hint."""
     code = _code(reason) if isinstance(reason, sqlite3.Error) else -1
     mend = _ELSEWHERE if isinstance(reason, OSError) else _MENDS.get(code, f"delete the file, or {_ELSEWHERE}")
     return CacheError(f"cannot be used as a cache of answers ({reason})", where=str(path), hint=mend)
 
 
 def _code(error: sqlite3.Error) -> int:
-    """Return SQLite's primary code of an error; 255 for one that Python itself raises."""
+    """Return an error's primary SQLite result code; 255 if the error was raised by Python itself."""
     return int(getattr(error, "sqlite_errorcode", -1)) & 0xFF
 
 
 def foreign(path: Path) -> str | sqlite3.Error:
-    """Return why an existing file is not a cache of penchant's, or "" if it may be used; the file is not changed.
+    """Return the reason why a file is not a penchant cache, or "" if it may be used; the file is not changed.
 
-    SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
+    SQLite would silently overwrite a short file of any kind, and add tables to any other database.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -100,8 +100,8 @@ def foreign(path: Path) -> str | sqlite3.Error:
                 path, lambda: dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
             )
             if any(kind != "table" or name not in TABLES for name, kind in kinds.items()):
-                return "it holds other tables"
+                return "it contains other tables"
             tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
     except sqlite3.Error as error:
         return error
-    return "" if all(columns == TABLES[name] for name, columns in tables.items()) else "it holds other tables"
+    return "" if all(columns == TABLES[name] for name, columns in tables.items()) else "it contains other tables"

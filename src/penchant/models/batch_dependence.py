@@ -1,4 +1,4 @@
-"""Tests of whether a model's answers change with the rest of a batch, with padding or with later tokens."""
+"""Tests of whether a model's answers depend on the rest of the batch, on padding or on later tokens."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from penchant.models.torch_network import Network
 
 _SHORTER = (8, 5)
-"""The number of tokens in the other rows of a trial."""
+"""Number of tokens in the shorter rows of a trial."""
 
 
 class Trial:
-    """The answers of a network to a few rows, alone and in a batch: logits if it `scores`, and all hidden states.
+    """Comparison of a network's answers to sample rows run alone and run in a batch.
 
-    Some encoders mix neighbouring positions whatever the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some
-    classes that are loaded as causal read later tokens (XLNet, a BERT without `is_decoder`). Their configurations do
-    not show it.
+    The answers are all hidden states and, if the network `scores`, the logits. The comparison is needed because some
+    encoders mix neighbouring positions regardless of the attention mask (MobileBERT, ConvBERT, FNet, YOSO), and some
+    classes that are loaded as causal read later tokens (XLNet, a BERT without `is_decoder`), which their
+    configurations do not show.
     """
 
     def __init__(self, network: Network, scores: bool) -> None:
@@ -36,16 +37,16 @@ class Trial:
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The number of positions in each layer for the longest row, 0 the embeddings."""
+        """Number of positions in each layer's output for the longest row; layer 0 is the embeddings."""
         return tuple(states.shape[1] for states in self._alone[0][1:])
 
     @property
     def vocabulary(self) -> int:
-        """The number of tokens that have a probability."""
+        """Number of tokens to which the model assigns probabilities; 0 without a vocabulary head."""
         return int(self._alone[0][0].shape[-1]) if self.scores else 0
 
     def batching(self) -> Batching:
-        """Return the kind of rows that may share a batch with a row without changing its answer."""
+        """Return which rows may share a batch with a row without changing its answer."""
         if not self._agree(self._run(self.tokens[:1], self.lengths[:1]), [0]):
             return "unstable"
         if self._agree(self._run(self.tokens, self.lengths), [0, 1, 2]):
@@ -55,7 +56,7 @@ class Trial:
         return "equal-length" if self._agree(self._run(same, self.lengths[[0, 0, 0]]), [0]) else "single"
 
     def looks_ahead(self) -> bool:
-        """Return whether logits change with the tokens after them."""
+        """Return whether the logits at a position depend on later tokens."""
         other, length = self.tokens[:1].copy(), int(self.lengths[0])
         other[0, -1] = self.tokens[0, 0] if self.tokens[0, 0] != other[0, -1] else self.tokens[0, 1]
         changed = _finite(self._run(other, self.lengths[:1])[0][0, : length - 1])
@@ -63,12 +64,15 @@ class Trial:
 
     @cached_property
     def _alone(self) -> list[list[Tensor]]:
-        """For each row run alone: its logits (of width 0 without a head), then the states of each layer."""
+        """The answers to each row run alone: its logits (of width 0 without a head), then the states of each layer."""
         rows = zip(self.tokens, self.lengths, strict=True)
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Return whether rows get the same answers as alone; a layer that pools positions has fewer of them."""
+        """Return whether the given rows of a batch's answers equal the answers to the same rows run alone.
+
+        Layers that pool positions return fewer positions than the input has.
+        """
         for row in rows:
             for among, alone in zip(answers, self._alone[row], strict=True):
                 ours, own = _finite(among[row, : alone.shape[1]]), _finite(alone[0])
@@ -77,9 +81,10 @@ class Trial:
         return True
 
     def _same(self, ours: Tensor, own: Tensor) -> bool:
-        """Return whether answers (positions, d) are equal at each position.
+        """Return whether two arrays of answers (positions, d) are equal up to rounding at each position.
 
-        In a 16-bit format, in which a single position may be far off, they are compared over all positions.
+        In 16-bit formats, where the error of a single position may be large, the answers are compared over all
+        positions together.
         """
         if not own.numel():
             return True
@@ -98,12 +103,15 @@ class Trial:
 
 
 def _finite(answers: Tensor) -> Tensor:
-    """Return answers in float32 with 0 for NaN and infinity; a damaged embedding is reported when it is read."""
+    """Return answers in float32 with NaN and infinity replaced by 0.
+
+    A damaged embedding is reported when a text that uses it is scored.
+    """
     return torch.nan_to_num(answers.float(), 0.0, 0.0, 0.0)
 
 
 def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
-    """Return rows of arbitrary token ids, none of them padding, the first three the same in every row."""
+    """Return arbitrary token ids (rows, length) without padding; the first three are the same in every row."""
     tokens = np.random.default_rng(0).integers(5, config.vocab_size, (rows, length))
     tokens[:, :3] = tokens[0, :3]
     padding = getattr(config, "pad_token_id", None)
@@ -111,9 +119,10 @@ def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
 
 
 def equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the sd of b.
+    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the SD of b.
 
-    A wrong mask or head moves logits by a large part of their sd, rounding in bfloat16 by a hundredth of it.
+    A wrong mask or head changes logits by a large fraction of their SD; rounding in bfloat16 changes them by about 1 %
+    of it.
     """
     tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
     return bool((a - b).square().mean().sqrt() <= tolerance * b.std())

@@ -1,4 +1,4 @@
-"""The description of a checkpoint without its weights: its configuration and the kind of model it claims to be."""
+"""Properties of a checkpoint that are known without its weights: configuration, model kind and quantization."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ ModelKind = Literal["masked", "causal", "encoder"]
 
 
 def read_config(source: Source, options: dict[str, Any]) -> Any:
-    """Return the configuration of the checkpoint.
+    """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
-    Raises ModelError for an encoder-decoder, and for a checkpoint whose code is to be run and comes from elsewhere.
+    Raises ModelError if the model is an encoder-decoder, or if `trust_remote_code` is set and the checkpoint takes its
+    code from another repository.
     """
     from transformers import AutoConfig
 
@@ -46,16 +47,17 @@ def read_config(source: Source, options: dict[str, Any]) -> Any:
 
 
 def heads() -> dict[ModelKind, Any]:
-    """Return the classes of transformers that load a model with a word-probability head, by its kind."""
+    """Return the transformers classes that load models with a vocabulary head, by model kind."""
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
     return {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM}
 
 
 def claimed_kind(config: Any) -> tuple[ModelKind, bool]:
-    """Return the kind of a model according to its configuration, and whether the configuration names it.
+    """Return a model's kind according to its configuration, and whether the configuration states the kind.
 
-    A kind that is not named is masked if possible, else causal; only the weights show whether the head is among them.
+    If the configuration does not state the kind, "masked" is preferred to "causal"; only the weights show whether the
+    checkpoint includes a trained head.
     """
     named = " ".join(getattr(config, "architectures", None) or [])
     remote = getattr(config, "auto_map", None) or {}
@@ -68,14 +70,14 @@ def claimed_kind(config: Any) -> tuple[ModelKind, bool]:
 
 
 def first_token(tokenizer: Any) -> int | None:
-    """Return the token that a causal sentence starts with: bos_token, else eos_token, else None."""
+    """Return the id of the token put before a text for a causal model: bos_token, else eos_token, else None."""
     token = tokenizer.eos_token_id if tokenizer.bos_token_id is None else tokenizer.bos_token_id
     return None if token is None else int(token)
 
 
 @contextlib.contextmanager
 def told(source: Source) -> Iterator[None]:
-    """Turn any error caused by a checkpoint's settings, such as a negative size, into a ModelError."""
+    """Convert any error caused by a checkpoint's settings, such as a negative size, to a ModelError."""
     try:
         yield
     except (PenchantError, MemoryError):
@@ -86,19 +88,19 @@ def told(source: Source) -> Iterator[None]:
 
 
 class Heard(logging.Handler):
-    """The warnings of transformers while a model is loaded, in order."""
+    """Logging handler that collects the warnings issued while a model is loaded."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message of a record."""
+        """Append the record's message to `messages`."""
         self.messages.append(record.getMessage())
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The distinct first lines of the warnings about weights, tokens or attention, without the load report."""
+        """Distinct first lines of the warnings about weights, tokens or attention, except the load report."""
         first = (message.strip().partition("\n")[0] for message in self.messages if "LOAD REPORT" not in message)
         concerning = (line for line in first if _CONCERNING.search(line))
         return tuple(dict.fromkeys(_OLD_SPLIT if "incorrect regex pattern" in line else line for line in concerning))
@@ -109,7 +111,7 @@ _OLD_SPLIT = (
     "use the checkpoint's current tokenizer.json"
 )
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
-"""Words in a warning that may concern the numbers."""
+"""Words that mark a warning as possibly affecting results."""
 
 
 _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")
@@ -117,7 +119,10 @@ _LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")
 
 @contextlib.contextmanager
 def quiet() -> Iterator[Heard]:
-    """Silence the progress bars, reports and warnings of loading; collect the warnings."""
+    """Suppress the progress bars, reports and warnings of model loading; yield the handler that collects the warnings.
+
+    Warnings about the answer cache are still shown.
+    """
     from transformers.utils import logging as hf_logging
 
     heard, loggers = Heard(), [logging.getLogger(name) for name in _LOADERS]
@@ -148,7 +153,7 @@ def quiet() -> Iterator[Heard]:
 
 
 def quantization(config: Any) -> str:
-    """Return the quantization of a model's weights, such as "int8-torchao", "int4-gptq" or "fp8", or ""."""
+    """Return the quantization of a model's weights, such as "int8-torchao" or "int4-gptq"; "" if there is none."""
     config_entry = getattr(config, "quantization_config", None)
     if not config_entry:
         return ""
@@ -159,7 +164,7 @@ def quantization(config: Any) -> str:
 
 
 def _bits(settings: Mapping[str, Any]) -> str:
-    """Return the type of the weights, and of quantized activations; "" if the method implies it."""
+    """Return the number format of quantized weights and activations; "" if the method's name implies the format."""
     if settings.get("load_in_8bit"):
         return "int8"
     if settings.get("load_in_4bit"):
@@ -176,14 +181,14 @@ def _bits(settings: Mapping[str, Any]) -> str:
 
 
 def _group(group: Mapping[str, Any]) -> str:
-    """Return weights and activations of a group of layers of compressed-tensors: "int4", or "int8-a8"."""
+    """Return the weight and activation formats of a compressed-tensors layer group, such as "int4" or "int8-a8"."""
     weights, activations = group.get("weights") or {}, group.get("input_activations") or {}
     label = f"{weights.get('type', 'int')}{weights.get('num_bits', '')}"
     return f"{label}-a{activations['num_bits']}" if "num_bits" in activations else label
 
 
 def _torchao(kind: Any) -> str:
-    """Return a short name for a class of torchao: "int8" if only weights are quantized, else all its words."""
+    """Return a short name for a torchao quantization class, such as "int8" if only weights are quantized."""
     while isinstance(kind, Mapping):
         kind = kind.get("_type") or kind.get("default") or ""
     name = str(kind).removesuffix("Config")

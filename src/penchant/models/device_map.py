@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     import torch
 
 AUTO = ("auto", "auto+cpu")
-"""Device names for all GPUs: alone, or with the CPU for the layers that do not fit."""
+"""Device names that spread a model over all GPUs; `auto+cpu` places the layers that do not fit on the CPU."""
 
 SHARE = 0.9
-"""The share of a GPU's free memory that weights may take; computation needs the rest."""
+"""Fraction of a GPU's free memory that weights may use; the rest is needed for computation."""
 
 
 class Placing:
-    """The device that a user named for a model, by default the first GPU, or the CPU if there is none.
+    """Placement of a model on the requested device, by default the first GPU, or the CPU if there is no GPU.
 
-    `auto` spreads a model over the GPUs, layer after layer; `auto+cpu` also leaves layers on the CPU that do not fit.
-    Nothing goes to the disk. `home` is the device of a model that is not spread, else None. Raises ModelError for a
-    device that cannot be used, MethodError if spreading needs a missing package.
+    `auto` spreads a model over the GPUs, layer after layer; `auto+cpu` also places the layers that do not fit on the
+    CPU. No layer is offloaded to disk. `home` is the device of a model that is not spread, else None. Raises ModelError
+    if the device cannot be used, MethodError if spreading needs a package that is not installed.
     """
 
     def __init__(self, device: str | None, dtype: str) -> None:
@@ -39,9 +39,9 @@ class Placing:
             raise missing_package("accelerate", "cards", error) from error
 
     def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `loader.from_pretrained` that place the weights: none for the CPU.
+        """Return the arguments of `loader.from_pretrained` that place the weights; an empty dict for the CPU.
 
-        `given` are its other arguments. Raises ModelError for a model that is too large.
+        `given` are the other arguments of `from_pretrained`. Raises ModelError if the model is too large.
         """
         if self.home is not None:
             return {} if self.home.type == "cpu" or _without_accelerate() else {"device_map": {"": self.home}}
@@ -51,9 +51,9 @@ class Placing:
         return {"device_map": spread(loader, config, free, self.dtype, with_cpu=self.with_cpu, given=given)}
 
     def put(self, model: Any) -> Any:
-        """Return the model, moved to its device if it is not spread.
+        """Return the model, moved to `home` if it is not spread over several devices.
 
-        Raises ModelError if a part of a spread model is on the disk, or on the CPU without permission.
+        Raises ModelError if a part of a spread model was offloaded to disk, or to the CPU without `auto+cpu`.
         """
         if self.home is not None:
             return model if model.device == self.home else model.to(self.home)
@@ -64,18 +64,18 @@ class Placing:
 
     @contextmanager
     def tried(self, where: str) -> Iterator[None]:
-        """Run a model for the first time. Raises ModelError for a spread model that does not run."""
+        """Return a context for a model's first run, in which the failure of a spread model raises ModelError."""
         try:
             yield
         except (RuntimeError, NotImplementedError) as error:
             if not self.spreads:
                 raise
-            message = f"does not run in parts: {first_line(error)}"
+            message = f"cannot run on several devices: {first_line(error)}"
             raise ModelError(message, where=where, hint="use one device") from error
 
 
 def cards() -> dict[int | str, int]:
-    """Return the free bytes on each GPU (CUDA or ROCm), by its number."""
+    """Return the free memory in bytes of each GPU (CUDA or ROCm), by device index."""
     import torch
 
     return {card: torch.cuda.mem_get_info(card)[0] for card in range(torch.cuda.device_count())}
@@ -90,9 +90,9 @@ def spread(
     with_cpu: bool,
     given: Mapping[str, Any],
 ) -> dict[str, int | str]:
-    """Return the device of every part of a model: GPUs with these `free` bytes, evenly, and the CPU if allowed.
+    """Return the device of every part of a model, balanced over GPUs with `free` bytes, and the CPU if `with_cpu`.
 
-    No weights are read. Raises ModelError for a model that is too large.
+    No weights are read. `given` are the arguments of `from_pretrained`. Raises ModelError if the model is too large.
     """
     import torch
     from accelerate import infer_auto_device_map
@@ -115,7 +115,7 @@ def spread(
 
 
 def first_device(model: Any) -> torch.device:
-    """Return the device that the inputs of a model go to: that of its embeddings, wherever their weights are."""
+    """Return the device that a model expects its inputs on: the execution device of its input embeddings."""
     import torch
 
     embeddings = model.get_input_embeddings()
@@ -125,7 +125,7 @@ def first_device(model: Any) -> torch.device:
 
 
 def in_words(model: Any, first: Any) -> str:
-    """Return the devices of a model in the order of its parts, such as "cuda:0 + cuda:1"."""
+    """Return a model's device names in layer order, such as "cuda:0 + cuda:1", or `first` for a single device."""
     places = dict.fromkeys((getattr(model, "hf_device_map", None) or {}).values())
     named = [f"cuda:{place}" if isinstance(place, int) else str(place) for place in places]
     return " + ".join(named) if len(named) > 1 else str(first)
@@ -140,7 +140,7 @@ def _usable(name: str, dtype: str) -> Any:
         device = torch.device(name)
     except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
         reason = str(error).partition("\n")[0]
-        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error
+        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use the device cpu") from error
     return torch.device(name, torch.cuda.current_device()) if name == "cuda" else device
 
 
@@ -154,7 +154,7 @@ def _too_large(size: int, free: int, dtype: str, *, with_cpu: bool, cards: int =
 
 
 def _without_accelerate() -> ImportError | None:
-    """Return the error of importing accelerate, or None if it is installed."""
+    """Return the ImportError raised on importing accelerate, or None if the package is installed."""
     try:
         import accelerate  # noqa: F401
     except ImportError as error:

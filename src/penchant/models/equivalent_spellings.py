@@ -1,4 +1,4 @@
-"""Canonically equivalent spellings of a text, of which the tokenizer's best known is read."""
+"""Choice among the canonically equivalent spellings of a text: the one best covered by the tokenizer's vocabulary."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WORDS = re.compile(r"(\s+)")
 
 
 class EquivalentTokenizer(Tokenizer):
-    """A tokenizer that reads a text in the canonically equivalent spelling of which it knows most.
+    """A tokenizer that reads each text in the canonically equivalent spelling best covered by its vocabulary.
 
-    The spelling as written is preferred. Spans refer to the text as written; `respelt` maps texts to the spellings that
-    were read instead.
+    In a tie, the spelling as written is used. Spans refer to the text as written; `respelt` maps texts to the spellings
+    read in their place.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -26,7 +26,7 @@ class EquivalentTokenizer(Tokenizer):
         self.respelt: dict[str, str] = {}
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Tokenize texts, each by itself. Raises DataError for a text that no tokenizer accepts."""
+        """Tokenize each text independently. Raises DataError if a text contains a character that is not allowed."""
         return [
             encoding if text.isascii() else self._best(text, encoding)
             for text, encoding in zip(texts, super().encode(texts), strict=True)
@@ -46,18 +46,18 @@ class EquivalentTokenizer(Tokenizer):
         return replace(best, spans=tuple(place.span(*span) for span in best.spans))
 
     def _least_lost(self, spelled: Sequence[str]) -> tuple[str, Encoding]:
-        """Return the spelling of which the model misses least, the first of several."""
+        """Return the spelling with the smallest loss and its encoding; in a tie, the first."""
         return min(zip(spelled, super().encode(spelled), strict=True), key=lambda pair: self._lost(*pair))
 
     def _lost(self, text: str, encoding: Encoding) -> int:
-        """Count the parts of a text that the model does not see: unknown tokens, and letters and marks in no token."""
+        """Return the number of unknown tokens plus the number of visible characters that are not part of any token."""
         seen = {place for start, end in encoding.spans for place in range(start, end)}
         dropped = (c for place, c in enumerate(text) if place not in seen and not c.isspace())
         return encoding.tokens.count(self.unknown_id) + sum(unicodedata.category(c)[0] != "C" for c in dropped)
 
 
 def with_equivalents(model: LanguageModel) -> LanguageModel:
-    """Return a model that reads texts with an `EquivalentTokenizer`."""
+    """Return the model with its tokenizer replaced by an `EquivalentTokenizer`."""
     tokenizer: object = model.tokenizer
     if not isinstance(tokenizer, Tokenizer):  # a placeholder: the GGUF file is not loaded yet
         return model
@@ -65,7 +65,7 @@ def with_equivalents(model: LanguageModel) -> LanguageModel:
 
 
 def respelt_words(model: LanguageModel, words: Sequence[str]) -> list[str]:
-    """Return the words that a model reads in another spelling."""
+    """Return the words that a model reads in a spelling other than the one given."""
     tokenizer = model.tokenizer
     if not isinstance(tokenizer, EquivalentTokenizer):
         return []

@@ -1,16 +1,17 @@
-"""The switch for shortcuts: ways to the same numbers with less work."""
+"""The switch for shortcuts, which compute the same results with less work."""
 
 from __future__ import annotations
 
 import os
 
 PLAIN = "PENCHANT_PLAIN"
-"""The environment variable that turns all shortcuts and the cache off, for comparison.
+"""Environment variable that disables all shortcuts and the answer cache, for comparison.
 
-The shortcuts are the head on gathered states, the last layer at read positions, trees of prefixes and packed weights.
+The shortcuts are: applying the head to gathered states, computing the last layer at read positions only, prefix trees,
+and packed weights.
 """
 
 
 def allowed() -> bool:
-    """Return whether shortcuts may be taken: `PENCHANT_PLAIN` is unset, empty or 0."""
+    """Return whether shortcuts are enabled: true if `PENCHANT_PLAIN` is unset, empty or 0."""
     return os.environ.get(PLAIN, "") in ("", "0")

@@ -1,4 +1,4 @@
-"""Hashes of files, remembered in the answer cache, and the watch on a model's files while it is in use."""
+"""File hashes stored in the answer cache, and detection of changes to a model's files while it is in use."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from penchant.files import sha256_file
 from penchant.models.answer_cache_file import connected, foreign, patiently, unusable
 
 _FRESH = 2_000_000_000
-"""Nanoseconds after a write within which another write may not change the time stamp."""
+"""Time in nanoseconds after a write during which another write may leave the time stamp unchanged."""
 _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
 class Digests:
-    """SHA-256 hashes of files, remembered in the SQLite file `path` (None: not remembered).
+    """SHA-256 hashes of files, stored in the SQLite file `path` (None: not stored).
 
-    A remembered hash holds while size, times and inode of the file stay the same. `forced` reads every file and updates
-    the memory. An `optional` memory is ignored if it cannot be used.
+    A stored hash is valid while the file's size, times and inode are unchanged. If `forced`, every file is read and its
+    stored hash is updated. If `optional`, a store that cannot be used is ignored.
     """
 
     def __init__(self, path: Path | None, *, forced: bool = False, optional: bool = False) -> None:
@@ -33,9 +33,9 @@ class Digests:
         self.optional = optional
 
     def sha256(self, file: Path) -> str:
-        """Return the SHA-256 of a file's bytes, in hexadecimal.
+        """Return the SHA-256 of a file's contents in hexadecimal.
 
-        Raises DataError if the file cannot be read, CacheError if the memory cannot.
+        Raises DataError if the file cannot be read, CacheError if the store of hashes cannot be used.
         """
         other = foreign(self.path) if self.path is not None else ""
         if self.path is None or (other and self.optional):
@@ -66,21 +66,24 @@ class Digests:
         return str(row[1])
 
     def proved(self, fingerprint: str, stamp: str) -> str | None:
-        """Return the proofs remembered for a model under the circumstances, such as versions, in `stamp`, or None."""
+        """Return the stored proofs of a model, as text, or None.
+
+        `stamp` is the result of `penchant.models.proofs.circumstances`, on which the proofs depend.
+        """
         if self.path is None or self.forced or foreign(self.path):
             return None
         return self._known(f"proofs of {fingerprint}", stamp)
 
     def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
-        """Remember the proofs of a model. Raises CacheError."""
+        """Store the proofs of a model. Raises CacheError if they cannot be written."""
         self._remember(f"proofs of {fingerprint}", stamp, proofs)
 
     def stated(self, file: str) -> str:
-        """Return the remembered hash that the hub stated for a file of a commit, or ""."""
+        """Return the stored hash that the hub gave for a file of a commit; "" if none is stored."""
         return self._known(f"stated of {file}", "") or ""
 
     def remember_stated(self, file: str, digest: str) -> None:
-        """Remember the hash that the hub stated for a file. Raises CacheError."""
+        """Store the hash that the hub gave for a file. Raises CacheError if it cannot be written."""
         self._remember(f"stated of {file}", "", digest)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
@@ -103,9 +106,10 @@ class Digests:
 
 @dataclass(slots=True)
 class WatchedFiles:
-    """The files of a model, with the `stamp` that each had before it was read.
+    """A model's files, with the `stamp` of each before it was read.
 
-    `intact` hashes them anew; it is called only if a size, a time or an inode has changed.
+    `intact` computes the files' hashes again and returns whether they are unchanged; it is called only if a size, a
+    time or an inode has changed.
     """
 
     stamps: Mapping[Path, str]
@@ -113,11 +117,11 @@ class WatchedFiles:
 
     @property
     def size(self) -> int:
-        """The number of bytes in all files. Raises OSError."""
+        """Total size of the files in bytes. Raises OSError if a file is missing."""
         return sum(file.stat().st_size for file in self.stamps)
 
     def require_same(self) -> None:
-        """Raise StudyError if a file differs from the one that was read."""
+        """Raise StudyError if the contents of a file have changed since it was read."""
         now = {file: stamp(file) for file in self.stamps}
         if now == self.stamps:
             return
@@ -128,7 +132,7 @@ class WatchedFiles:
         if not same:
             changed = next(file for file, was in self.stamps.items() if now[file] != was)
             raise StudyError(
-                "changed while the model was in use; the answers since the last check are dropped",
+                "changed while the model was in use; the answers since the last check are discarded",
                 where=str(changed),
                 hint="run again once the file no longer changes",
             )
@@ -136,9 +140,9 @@ class WatchedFiles:
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:
-    """Return a text that changes when a file does; "" for a missing file.
+    """Return a string of a file's size, times and inode, which changes if the file does; "" if the file is missing.
 
-    With `settled`, also "" for a file written to in the last seconds.
+    If `settled`, return "" also for a file modified in the last two seconds.
     """
     try:
         now = file.stat()

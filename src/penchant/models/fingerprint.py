@@ -1,4 +1,4 @@
-"""The files that determine the numbers of a local model, and the hash over them that identifies it."""
+"""The files that determine a local model's results, and the hash of these files, which identifies the model."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from penchant.models.file_hashes import Digests
 from penchant.text_io import read_text, require_file
 
 SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")
-"""The suffixes of files that `save_pretrained` writes beside weights, and of all tokenizers' vocabularies."""
+"""Suffixes of tokenizer vocabularies and of the files that `save_pretrained` writes beside the weights."""
 _INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 
 def local_fingerprint(local: Path, digests: Digests) -> str:
-    """Return a SHA-256 over configuration, weights, tokenizer and code of a model file or directory.
+    """Return a SHA-256 of the configuration, weights, tokenizer and code in a model file or directory.
 
-    Raises ModelError.
+    Raises ModelError if a file is missing or cannot be read.
     """
     digest = hashlib.sha256()
     root = local if local.is_dir() else local.parent
@@ -33,10 +33,10 @@ def local_fingerprint(local: Path, digests: Digests) -> str:
 
 
 def model_files(local: Path) -> Iterator[Path]:
-    """Yield the files of a local model: those that `from_pretrained` reads, and others of the same kinds beside them.
+    """Yield the files of a local model that `from_pretrained` may read: settings, weights, tokenizer and code.
 
-    Weights are safetensors and pickled ones, of which transformers may take either, and the parts that an index names.
-    Raises ModelError for weights that are missing or not a regular file.
+    The weights are all safetensors and pickled files, either of which transformers may use, and the parts that an index
+    lists. Raises ModelError if a weight file is missing or a file is not a regular file.
     """
     if local.is_file():
         yield local
@@ -51,7 +51,7 @@ def model_files(local: Path) -> Iterator[Path]:
 
 
 def lacks_weights(given: str) -> ModelError:
-    """Return the error for a model without weights that may be read."""
+    """Return the ModelError for a model without safetensors weights; `given` is the model as the user named it."""
     return ModelError(
         "there are no safetensors weights",
         where=given,
@@ -60,7 +60,7 @@ def lacks_weights(given: str) -> ModelError:
 
 
 def code_elsewhere(folder: Path) -> str:
-    """Return the other repository that a checkpoint takes its code from, or ""."""
+    """Return the name of the other repository that a checkpoint takes its code from; "" if there is none."""
     for name in ("config.json", "tokenizer_config.json"):
         named = _read(folder / name).get("auto_map")
         entries = list(named.values()) if isinstance(named, dict) else [named]
@@ -71,9 +71,9 @@ def code_elsewhere(folder: Path) -> str:
 
 
 def _parts(local: Path) -> Iterator[Path]:
-    """Yield the weights that an index or the configuration (`transformers_weights`) names.
+    """Yield the weight files listed in an index or named in the configuration (`transformers_weights`).
 
-    Raises ModelError for weights that are missing or lie outside the directory.
+    Raises ModelError if a weight file is missing or outside the directory.
     """
     indices = [local / name for name in _INDICES]
     named = _read(local / "config.json").get("transformers_weights")
@@ -83,7 +83,7 @@ def _parts(local: Path) -> Iterator[Path]:
         if index.is_file() and index.suffix == ".json":
             parts = _read(index).get("weight_map")
             if not isinstance(parts, dict):
-                raise ModelError("is not an index of weights: it has no weight_map", where=str(index))
+                raise ModelError("is not a weight index: it has no weight_map", where=str(index))
             yield from (_inside(local, str(part)) for part in set(parts.values()))
         elif index.is_file():
             yield index
@@ -92,9 +92,10 @@ def _parts(local: Path) -> Iterator[Path]:
 def _inside(local: Path, name: str) -> Path:
     part = local / name
     if not part.resolve().is_relative_to(local.resolve()) and not part.is_symlink():
-        raise ModelError(f"names weights outside the model's directory: '{name}'", where=str(local))
+        raise ModelError(f"refers to a weight file outside the model's directory: '{name}'", where=str(local))
     if not part.is_file():
-        raise ModelError(f"lacks the weights '{name}' that it names", where=str(local), hint="copy the whole model")
+        message = f"the weight file '{name}', which its index or configuration names, is missing"
+        raise ModelError(message, where=str(local), hint="copy the complete model directory")
     return part
 
 

@@ -1,4 +1,4 @@
-"""GGUF files: parsed once, and their tokenizers corrected to split texts as in training."""
+"""GGUF files: caching of parsed files, and correction of their tokenizers' pre-tokenization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from penchant.errors import ModelError
 
 Patterns = tuple[str, ...]
-"""Regular expressions that split a text one after the other, as in llama.cpp (src/llama-vocab.cpp)."""
+"""Regular expressions that a pre-tokenizer applies in sequence, as in llama.cpp (src/llama-vocab.cpp)."""
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -59,23 +59,26 @@ _NAMES: dict[Patterns, str] = {
 _WHOLE_ENTRIES = frozenset(
     ["llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken"]
 )
-"""Splits whose tokenizers keep a word that is a vocabulary entry whole, whatever the merges."""
+"""Names of pre-tokenizers whose tokenizers keep a word whole if it is a vocabulary entry, regardless of merges."""
 _STRAY = 1e-3
-"""The largest share of entries across a boundary for a split to fit: some vocabularies were edited by hand."""
+"""Largest proportion of vocabulary entries that a fitting pre-tokenizer may split.
+
+It is not 0 because some vocabularies were edited by hand.
+"""
 
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Cache parsed GGUF files and maps of tensor names until the end of the block. Needs the package gguf.
+    """Return a context in which parsed GGUF files and maps of tensor names are cached. Needs the package gguf.
 
-    transformers would parse a file anew for configuration, tokenizer, weights and every module.
+    transformers would otherwise parse a file again for the configuration, the tokenizer, the weights and every module.
     """
     import gguf
     from gguf.gguf_reader import GGUFReader
     from gguf.tensor_mapping import get_tensor_name_map
 
     class Reader(GGUFReader):  # type: ignore[misc]
-        """A GGUF reader whose fields are slices of a plain array: some 100,000 slices of a memory map are slow."""
+        """A GGUF reader whose fields are slices of a plain array, which are faster than slices of a memory map."""
 
         @property
         def data(self) -> Any:
@@ -93,12 +96,12 @@ def read_once() -> Iterator[None]:
 
 
 def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
-    """Correct the tokenizer that transformers built from a GGUF file, so that it splits texts as in training.
+    """Set the pre-tokenizer of a tokenizer that transformers built from a GGUF file to the one used in training.
 
-    The file names the split (`tokenizer.ggml.pre`) but does not contain it, and transformers uses GPT-2's for unknown
-    names. If the name is missing or unknown, the split is inferred from the vocabulary: merges learned under a split
-    never cross its boundaries. `texts` compare the splits that fit equally well. Raises ModelError if these differ, or
-    if none fits.
+    The file names the pre-tokenizer (`tokenizer.ggml.pre`) but does not contain it, and transformers uses GPT-2's for
+    unknown names. If the name is missing or unknown, the pre-tokenizer is inferred from the vocabulary: merges learned
+    under a pre-tokenizer never cross its boundaries. If several pre-tokenizers fit equally well, their results on
+    `texts` are compared. Raises ModelError if the results differ, or if no pre-tokenizer fits.
     """
     kind, name, space = _named(file)
     backend = tokenizer.backend_tokenizer
@@ -114,9 +117,9 @@ def correct_split(tokenizer: Any, file: Path, texts: Sequence[str]) -> None:
 
 
 def _named(file: Path) -> tuple[str, str, bool | None]:
-    """Return the kind of a GGUF file's tokenizer, the name of its split or "", and whether a space is put first.
+    """Return a GGUF file's tokenizer kind, the name of its pre-tokenizer or "", and whether a space is put first.
 
-    The last is None if the file does not say it.
+    The third value is None if the file does not specify it.
     """
     import gguf
 
@@ -136,7 +139,11 @@ def _pre_tokenizer(patterns: Patterns) -> Any:
 
 
 def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str]) -> Patterns:
-    """Return the split under which a vocabulary was learned, or any of several that read all texts alike."""
+    """Return the patterns of the pre-tokenizer under which a vocabulary was learned.
+
+    If several pre-tokenizers fit and give the same tokens for all `texts`, the first is returned. Raises ModelError if
+    their tokens differ, or if no pre-tokenizer fits. `name` is the name in the file, for messages.
+    """
     backend = tokenizer.backend_tokenizer
     entries = list(_written(set(tokenizer.get_vocab()) - set(tokenizer.get_added_vocab())))
     strays = {patterns: _across(patterns, entries) for patterns in _NAMES}
@@ -147,10 +154,8 @@ def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str])
         backend.pre_tokenizer = _pre_tokenizer(patterns)
         readings.add(tuple(tuple(backend.encode(text, add_special_tokens=False).ids) for text in texts))
     if len(readings) > 1 or fewest > _STRAY * len(entries):
-        problem = (
-            f"splits texts by '{name}', which is unknown" if name else "does not say how it splits texts into words"
-        )
-        fits = "several ways that differ" if len(readings) > 1 else "no known way"
+        problem = f"uses an unknown pre-tokenizer, '{name}'" if name else "does not name its pre-tokenizer"
+        fits = "several pre-tokenizers that disagree" if len(readings) > 1 else "no known pre-tokenizer"
         raise ModelError(
             f"its tokenizer {problem} (tokenizer.ggml.pre), and its vocabulary fits {fits}",
             where=str(file),
@@ -160,15 +165,15 @@ def _inferred_split(tokenizer: Any, file: Path, name: str, texts: Sequence[str])
 
 
 def _across(patterns: Patterns, entries: Iterable[str]) -> int:
-    """Count the entries that a split cuts."""
+    """Return the number of vocabulary entries that a pre-tokenizer with these patterns splits."""
     split = _pre_tokenizer(patterns)
     return sum(len(split.pre_tokenize_str(entry)) > 1 for entry in entries)
 
 
 def _written(entries: Iterable[str]) -> Iterator[str]:
-    """Yield the texts of the byte-level entries on which splits may differ.
+    """Yield the texts of the byte-level vocabulary entries on which pre-tokenizers may differ.
 
-    These are whole characters, more than one, and not all letters.
+    These entries consist of at least two complete characters and are not words in a single letter case.
     """
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 

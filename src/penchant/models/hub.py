@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: from a name and a revision to a folder that holds one commit."""
+"""Download of one commit of a Hugging Face hub model to the local cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A commit and the folder that holds its files."""
+    """A commit of a repository and the folder that contains its files."""
 
     commit: str
     folder: Path
@@ -28,10 +28,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The files needed from a repository besides its settings: weights and code.
+    """Selection of the files needed from a repository besides its settings: weights and code.
 
-    `pickled` weights are used if there are no others. Weights that are only `looked_for` are neither fetched nor read.
-    `digests` remembers hashes.
+    If `pickled`, pickled weights are used if the repository has no others. If `looked_for`, the weights are only
+    required to exist, and are neither downloaded nor read. `digests` stores hashes.
     """
 
     weights: bool = True
@@ -41,7 +41,7 @@ class Wanted:
     digests: Digests = field(default_factory=lambda: Digests(None))
 
     def settings(self, names: Iterable[str]) -> list[str]:
-        """Return the files to fetch before the weights, so that a copy with weights is complete."""
+        """Return the sorted names of the files to download before the weights: settings and, if wanted, code."""
         return sorted(
             name
             for name in names
@@ -50,11 +50,11 @@ class Wanted:
 
 
 def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapshot:
-    """Bring one commit of a model into the local hub cache, or find it there if the hub cannot be reached.
+    """Download one commit of a model to the local hub cache, or find it there if the hub cannot be reached.
 
-    The revision (a branch, a tag, or seven or more digits of a commit) is resolved once, so that all files are of one
-    commit. Files are compared with the hashes that the hub states, since `huggingface_hub` compares only sizes. `given`
-    is the model as the user named it, for messages. Raises ModelError.
+    The revision (a branch, a tag, or seven or more digits of a commit) is resolved once, so that all files are from the
+    same commit. Files are compared with the hashes that the hub gives, since `huggingface_hub` compares only sizes.
+    `given` is the model as the user named it, for messages. Raises ModelError if the commit is not available.
     """
     from huggingface_hub import hf_hub_download
 
@@ -87,7 +87,7 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
 
 
 def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
-    """Check that the local cache has the needed files. Raises `refusal` if not, ModelError for a damaged file."""
+    """Check that the local cache has the needed files. Raises `refusal` if it has not, ModelError if one is damaged."""
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
@@ -101,9 +101,9 @@ def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: Pe
 
 
 def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digests: Digests) -> None:
-    """Compare a file with the hash that the hub stated before, or that the cache uses as its name.
+    """Compare a cached file with its hash: the name of its blob in the cache, or the hash stored from the hub.
 
-    Raises ModelError if neither is known.
+    Raises ModelError if the file differs, or if no hash is known.
     """
     path = snapshot.folder / file
     digest = cached_digest(path) or digests.stated(f"{name}@{snapshot.commit}/{file}")
@@ -111,13 +111,13 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
         raise ModelError(
             f"{file} cannot be verified: the hub cannot be reached, and the cache does not name the file by its hash",
             where=given,
-            hint=f"connect once, or use the directory {snapshot.folder}, whose files are hashed",
+            hint=f"run once with access to the hub, or use the directory {snapshot.folder} as the model",
         )
     verify(given, path, digest, digests.sha256)
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
-    """Fetch the files missing from the local cache, and check all. Raises ModelError."""
+    """Download the files missing from the local cache, and verify all files. Raises ModelError if that fails."""
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:
@@ -126,13 +126,13 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated:
             raise lacks_weights(given)
         for file in weights:
             if file not in stated:
-                raise ModelError(f"the repository lacks {file}, which its index of weights names", where=given)
+                raise ModelError(f"the repository has no {file}, which its weight index names", where=given)
             if not wanted.looked_for:
                 _download_file(given, name, snapshot, file, stated[file], wanted.digests)
 
 
 def _listed(name: str, commit: str) -> dict[str, str]:
-    """Return the files of a commit and the hash of each: SHA-256 of large files, else git's, or "".
+    """Return the hash of each file in a commit: the SHA-256 of a large file, the git hash of any other, "" if unknown.
 
     Raises the errors of `huggingface_hub`.
     """
@@ -143,7 +143,7 @@ def _listed(name: str, commit: str) -> dict[str, str]:
 
 
 def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> list[str]:
-    """Return the weight files that transformers would use, or an empty list."""
+    """Return the names of the weight files that transformers would use; an empty list if there are none."""
     for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
         if whole in names:
             return [whole]
@@ -151,19 +151,22 @@ def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> 
             try:
                 return sorted(set(json.loads((folder / index).read_text("utf-8"))["weight_map"].values()))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ModelError(f"{index} is not an index of weights", where=given) from error
+                raise ModelError(f"{index} is not a weight index", where=given) from error
     return []
 
 
 def intact(given: str, path: Path) -> bool:
-    """Return whether the local cache names a file by its hash. Raises ModelError if the hash differs."""
+    """Return whether a file's hash is known from the local cache. Raises ModelError if the file does not match it."""
     digest = cached_digest(path)
     verify(given, path, digest, Digests(None).sha256)
     return bool(digest)
 
 
 def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str, digests: Digests) -> None:
-    """Fetch a missing file and check it. Raises ModelError, leaving no damaged file if it was fetched."""
+    """Download a file if it is missing, and verify it.
+
+    Raises ModelError if that fails; a damaged file that was just downloaded is removed.
+    """
     from huggingface_hub import hf_hub_download
 
     path = snapshot.folder / file

@@ -1,4 +1,4 @@
-"""The last layer of a model, computed only at the positions that are read."""
+"""Computation of a model's last layer at the read positions only."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from torch import Tensor
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS, AttentionInterface
 
 QUERIES = ("query", "q_lin", "q_proj")
-"""Names of the linear layers that make only queries; they are skipped at positions that are not read."""
+"""Names of the linear layers that compute queries only; they are skipped at positions that are not read."""
 
 _ATTENTION = "penchant-read-positions"
-"""The name under which the replacement of the attention function is registered."""
+"""Name under which the replacement for the attention function is registered."""
 
 _running: ContextVar[_Pass] = ContextVar("_running")
 
 
 class UnlikeError(LookupError):
-    """A model that is not built as a shortcut assumes."""
+    """Exception raised if a model's architecture does not meet the assumptions of a shortcut."""
 
 
 class LastLayer:
     """The last layer of `trunk`, a module that returns hidden states.
 
     `config` names the implementation of attention; `sample` is one input of the trunk, on which it is run to find the
-    layer. Raises UnlikeError if there is none.
+    layer. Raises UnlikeError if no suitable layer is found.
 
-    Every position needs a key and a value, since others attend to it; the rest is needed only where it is read. So the
-    layer's own forward pass runs twice. The first run gets all states and is stopped when attention begins: keys,
-    values and mask are kept. The second gets only the states of the read positions, as one row, whose queries attend to
-    those keys and values. In a model that does not look attention up in `AttentionInterface`, such as DeBERTa,
-    attention is computed for all positions, and only later steps are saved. The caller must check that the answers
-    equal those of the plain pass.
+    Every position needs a key and a value, since other positions attend to it; the rest of the layer is needed only at
+    the read positions. The layer's forward method is therefore run twice. The first run gets all states and is stopped
+    when attention begins; its keys, values and mask are kept. The second run gets only the states at the read
+    positions, as one row, whose queries attend to the kept keys and values. In a model that does not look up attention
+    in `AttentionInterface`, such as DeBERTa, attention is computed at all positions, and only the later steps are
+    restricted. The caller must check that the resulting states equal the states of the unmodified forward pass.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
@@ -52,12 +52,12 @@ class LastLayer:
         else:
             self.whole_attention = getattr(getattr(self.layer, "attention", None), "self", None)
             if self.whole_attention is None:
-                raise UnlikeError("attention can neither be replaced nor separated from the rest of the layer")
+                raise UnlikeError("the attention function can be neither replaced nor separated from the layer")
 
     def states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """Return the last states (r, d) at the positions (rows, cols) of the inputs of the trunk.
+        """Return the last layer's states (r, d) at the positions (rows, cols) of the trunk's inputs.
 
-        Raises UnlikeError if the trunk treats these inputs differently from the sample.
+        Raises UnlikeError if the trunk processes these inputs differently from the sample.
         """
         with ExitStack() as stack:
             running = _Pass(self, _Reads(rows, cols))
@@ -74,7 +74,7 @@ class LastLayer:
 
 
 class _Reads:
-    """The positions (rows, cols) of one batch, with `slots`, the index of each among the reads of its row."""
+    """The read positions (rows, cols) of one batch; `slots` are their indices among the read positions of their row."""
 
     def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")
@@ -86,15 +86,16 @@ class _Reads:
         self.most = int(counts.max())
 
     def on(self, device: torch.device) -> tuple[Tensor, ...]:
-        """Return rows, columns and slots, (r,) each, on a device; a model may be spread over several."""
+        """Return rows, columns and slots, each of shape (r,), as tensors on a device."""
         if device not in self._on:
             self._on[device] = tuple(place.to(device) for place in self._places)
         return self._on[device]
 
     def of(self, value: Any, shape: torch.Size) -> Any:
-        """Return the read positions, as one row, of a tensor whose first axes are the batch `shape` or (1, length).
+        """Return a tensor's values at the read positions, as one row.
 
-        Any other value is returned unchanged.
+        The sizes of the tensor's first two axes must be the batch's `shape`, or (1, length). A tuple is processed
+        element by element; any other value is returned unchanged.
         """
         if isinstance(value, tuple):
             return tuple(self.of(part, shape) for part in value)
@@ -106,7 +107,7 @@ class _Reads:
         return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
-        """Return values (r, …) as (batch, most, …), with 0 in rows that have fewer reads than others."""
+        """Return values (r, …) as (batch, most, …), padded with 0 in rows with fewer than `most` read positions."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
         rows, _, slots = self.on(values.device)
         result[rows, slots] = values
@@ -114,9 +115,9 @@ class _Reads:
 
 
 class _Pass:
-    """One pass through the trunk, with the functions that replace forward methods during it.
+    """One forward pass through the trunk, with the functions that replace forward methods during the pass.
 
-    `turn` is 1 and 2 while the last layer runs for the first and the second time.
+    `turn` is 1 during the first run of the last layer, 2 during the second run, and 0 otherwise.
     """
 
     def __init__(self, last: LastLayer, reads: _Reads) -> None:
@@ -129,7 +130,7 @@ class _Pass:
         self.turn = 0
 
     def layer(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Run the layer unchanged, except in its last call: then only the read positions, as one row."""
+        """Run the layer's forward method; in its last call, on the read positions only, as one row."""
         self.left -= 1
         if self.left:
             return self.plain(states, *args, **kwargs)
@@ -142,7 +143,7 @@ class _Pass:
             with suppress(_ReachedError):
                 self.plain(states, *args, **kwargs)
             if self.kept is None:
-                raise UnlikeError("the layer does not ask for attention")
+                raise UnlikeError("the layer does not call the attention function")
             self.turn = 2
             read, *others = self.reads.of((states, *args), states.shape)
             return self.plain(read, *others, **{k: self.reads.of(v, states.shape) for k, v in kwargs.items()})
@@ -151,7 +152,7 @@ class _Pass:
             config._attn_implementation = before
 
     def query(self, module: Any) -> Callable[[Tensor], Tensor]:
-        """Return the layer that makes queries, with zeros in the first turn, which does not use them."""
+        """Return a forward method for a query layer that returns zeros in the first turn, which needs no queries."""
         plain = module.forward
 
         def forward(states: Tensor) -> Tensor:
@@ -165,7 +166,10 @@ class _Pass:
     def attention(
         self, module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, **options: Any
     ) -> tuple[Tensor, None]:
-        """Keep keys and values (B, H, L, D) in the first turn; then let the queries (1, H, r, D) attend to them."""
+        """Store keys, values (B, H, L, D) and mask in the first turn; return the attention output in the second.
+
+        In the second turn the queries (1, H, r, D) of the read positions attend to the stored keys and values.
+        """
         if self.turn == 1:
             self.kept = key, value, mask
             raise _ReachedError
@@ -181,7 +185,7 @@ class _Pass:
         return output[rows, slots][None], None
 
     def whole_attention(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        """Keep the read positions of an attention module's output (B, L, d) in the first turn; then return them."""
+        """Store an attention module's output at the read positions in the first turn; return it in the second."""
         if self.turn == 2:
             return self.kept, None
         output = self.plain_attention(states, *args, **kwargs)
@@ -192,7 +196,7 @@ class _Pass:
 
 
 class _ReachedError(Exception):
-    """A signal, not an error: the last layer has reached its attention in the first turn."""
+    """Exception that stops the first turn when the last layer reaches its attention; it does not signal an error."""
 
 
 def _attention(module: Any, *args: Any, **options: Any) -> tuple[Tensor, None]:
@@ -203,9 +207,9 @@ AttentionInterface.register(_ATTENTION, _attention)
 
 
 def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
-    """Return the module of a list that a pass calls last, and the number of its calls. Raises UnlikeError.
+    """Return the module in a ModuleList that a forward pass calls last, and the number of calls to it.
 
-    Modules that contain lists themselves are not considered.
+    Modules that themselves contain a ModuleList are not considered. Raises UnlikeError if there is no such module.
     """
     lists = [module for module in trunk.modules() if isinstance(module, torch.nn.ModuleList)]
     called: list[Any] = []
@@ -220,13 +224,13 @@ def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
         for hook in hooks:
             hook.remove()
     if not called:
-        raise UnlikeError("no list of layers")
+        raise UnlikeError("the model calls no layer in a ModuleList")
     return called[-1], called.count(called[-1])
 
 
 @contextmanager
 def replaced(module: Any, forward: Callable[..., Any]) -> Iterator[None]:
-    """Replace the forward method of a module by another function within the block."""
+    """Return a context in which a module's forward method is replaced by `forward`."""
     before = vars(module).get("forward")
     module.forward = forward
     try:

@@ -1,4 +1,4 @@
-"""The most recently loaded model, kept for the next call that names it."""
+"""Cache of the most recently loaded model, for calls that name the same model again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from penchant.models.source import resolve
 
 _LOCK = Lock()
 _KEPT: dict[tuple[object, ...], Model] = {}
-"""The model by its name without hash, its fingerprint, and the settings of its loading."""
+"""The kept model, by its name without hash, its fingerprint, and the settings that it was loaded with."""
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
-    """Return the named model, the kept one if it is the same, else loading it. Raises ModelError."""
+    """Return the model named by `spec`: the kept model if it is the same, else a new one. Raises ModelError."""
     settings = (dtype, device, fast_paths.allowed())
     with _LOCK:
         kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
@@ -38,7 +38,7 @@ def release() -> None:
 
 
 def _looked_up(spec: str | Path) -> tuple[str, str]:
-    """Return the name of a model without hash, and its fingerprint; two empty strings if it cannot be found."""
+    """Return a model's name without hash and its fingerprint; two empty strings if the model cannot be found."""
     try:
         return _label(spec), fingerprint(str(spec), _digests())
     except PenchantError:

@@ -1,4 +1,4 @@
-"""Loading of models: from a name to a model ready for measurement, or a clear error."""
+"""Loading of language models, word vectors and tokenizers by name or path."""
 
 from __future__ import annotations
 
@@ -47,19 +47,22 @@ if TYPE_CHECKING:
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
 _SMALL = 1 << 31
-"""The largest model in bytes to be read into memory; a truncated file of a mapped one would end the process."""
+"""Largest model, in bytes, whose files are read into memory instead of being memory-mapped.
+
+Truncation of a memory-mapped file would end the process.
+"""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LanguageModel:
-    """A pretrained model, ready for measurement.
+    """A pretrained language model, ready for measurement.
 
-    `name` is cited in signatures, with revision or hash; `fingerprint` identifies the model in the cache. `kind` is
-    "masked" or "causal", or "encoder" for vectors only (`no_scores` says why). `max_tokens` bounds one input, special
-    tokens included. `begin` is the token that a causal sentence starts with (None: first tokens are not scored).
-    `unused` are weights of the checkpoint that were not loaded, `quantized` is the quantization of its weights
-    ("int8-torchao"), and `cautions` are the warnings of transformers that may concern the numbers. `spec` is the
-    name or path it was loaded by, "" if it was not.
+    `name` is the name cited in signatures, with commit or hash; `fingerprint` identifies the model in the cache. `kind`
+    is "masked", "causal", or "encoder" for a model that provides vectors only (`no_scores` gives the reason).
+    `max_tokens` is the maximum length of an input, including special tokens. `begin` is the id of the token put before
+    a text for a causal model (None: first tokens are not scored). `unused` are the checkpoint's weights that were not
+    loaded, `quantized` is the quantization of its weights, such as "int8-torchao", and `cautions` are the warnings of
+    transformers that may affect results. `spec` is the name or path that the model was loaded from, "" if unknown.
     """
 
     name: str
@@ -79,7 +82,7 @@ class LanguageModel:
 
     @property
     def numbers(self) -> str:
-        """The number format as signatures cite it, with the quantization of the weights, if any."""
+        """The number format as cited in signatures, with the quantization of the weights, if any."""
         return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype
 
     if not TYPE_CHECKING:
@@ -92,7 +95,7 @@ class LanguageModel:
 
 
 Model: TypeAlias = LanguageModel | StaticVectors
-"""Whatever a probe can be run on."""
+"""A model that a probe can be run on."""
 
 
 @asked
@@ -108,12 +111,12 @@ def load(
 ) -> LanguageModel:
     """Load a language model by hub name[@revision], directory, GGUF file (extra `gguf`) or `bundled:` name.
 
-    `name` replaces the name of a directory or file in signatures and tables; the hash of a model is appended. `dtype`
-    is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda if available, else cpu), `auto` to
-    spread the model over all GPUs, or `auto+cpu` to leave on the CPU the layers that do not fit. `trust_remote_code`
-    runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests`
-    remembers the hashes of its files (default: in the user's cache, if it can be written). GGUF files need the extra
-    `gguf`. Raises ModelError, and repeats warnings of transformers that may concern the numbers.
+    `name` replaces the name of a directory or file in signatures and tables; the model's hash is appended. `dtype` is
+    float32, bfloat16, float16 or float64. `device` is a torch device (default: cuda if available, else cpu), `auto` to
+    spread the model over all GPUs, or `auto+cpu` to place the layers that do not fit on the CPU. `trust_remote_code`
+    runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not safetensors; `digests` stores
+    the hashes of the model's files (default: in the user's cache, if it is writable). Raises ModelError if the model
+    cannot be loaded; issues a ModelWarning for each warning of transformers that may affect results.
     """
     if names_vectors(spec):
         raise ModelError("is a file of word vectors", where=str(spec), hint="read it with penchant.load_vectors(FILE)")
@@ -133,11 +136,11 @@ def load(
 
 @asked
 def load_vectors(path: str | Path, *, name: str | None = None, vocabulary: str | Path | None = None) -> StaticVectors:
-    """Read a file of word vectors: word2vec's formats, GloVe's, or `.npy` with a vocabulary.
+    """Load word vectors from a file in word2vec or GloVe format, or from a `.npy` file with a vocabulary.
 
-    `name` is what signatures and tables call the file instead of by its own name. `vocabulary` is for `.npy` files: one
-    word per line, in the order of the rows; without it, the file of the same name with the suffix .vocab or .txt is
-    read. Raises ModelError with the place of a fault.
+    `name` replaces the file name in signatures and tables. `vocabulary` is the vocabulary file of a `.npy` file, with
+    one word per line in the order of the rows; by default, the file of the same name with the suffix .vocab or .txt is
+    read. Raises ModelError, which gives the location of the error in the file.
     """
     vectors = _vectors(path, name, vocabulary)
     _warn(vectors)
@@ -164,7 +167,7 @@ def read_model(
     allow_pickle: bool = False,
     digests: Digests | None = None,
 ) -> Model:
-    """Load a model as `load` does, without a warning. Raises ModelError."""
+    """Load a language model or word vectors as `load` and `load_vectors` do, without warnings. Raises ModelError."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
@@ -206,7 +209,10 @@ def read_model(
 
 
 def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
-    """Return the arguments of `from_pretrained` for weights; without `config` it would parse a GGUF file again."""
+    """Return the arguments of `from_pretrained` that concern the reading of weights.
+
+    For a GGUF file they include `config`, without which transformers would parse the file again.
+    """
     mapped = {"disable_mmap": files.size <= _SMALL or None}
     if source.is_gguf:
         return {**mapped, "config": config, "use_safetensors": None}
@@ -214,25 +220,26 @@ def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled
 
 
 def _named(source: Source, name: str | None) -> Source:
-    """Return the source under a name chosen by the user. Raises ModelError for one that has a public name."""
+    """Return the source, renamed if a name is given. Raises ModelError if the model is from the hub or bundled."""
     if name is None:
         return source
     if source.local is None or source.given.startswith("bundled:"):
         message = "has a public name; only a directory or a file can be renamed"
-        raise ModelError(message, where=source.given, hint="leave name= out")
+        raise ModelError(message, where=source.given, hint="omit name=")
     return replace(source, label=_label(name))
 
 
 def _label(name: str) -> str:
-    """Return the name of a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
+    """Return a model name given by the user. Raises ModelError if it spans lines or contains a reserved character."""
     if not name or name != one_line(name).strip() or " − " in name or "@" in name:
-        message = f"{shortened(name)} is not a name for a model"
-        raise ModelError(message, where="load(), name", hint="use one line without @, ' − ' or space around it")
+        message = f"{shortened(name)} is not a valid model name"
+        hint = "use a single line without @ or ' − ', and without spaces at either end"
+        raise ModelError(message, where="load(), name", hint=hint)
     return name
 
 
 def names_vectors(spec: str | Path) -> bool:
-    """Return whether a name is that of a file of word vectors. Raises ModelError for a file of another kind."""
+    """Return whether `spec` is the path of a word-vector file. Raises ModelError if it is a file of an unknown kind."""
     path = Path(spec)
     if not is_file(path) or path.suffix == ".gguf":
         return False
@@ -243,9 +250,9 @@ def names_vectors(spec: str | Path) -> bool:
 
 
 def fingerprint(spec: str, digests: Digests) -> str:
-    """Return the fingerprint that `load` gives a model. Raises ModelError for a missing model.
+    """Return the fingerprint that `load` gives a model. Raises ModelError if the model is missing.
 
-    Its weights are not read if their hashes are remembered or stated by the hub.
+    The weights are not read if their hashes are stored or given by the hub.
     """
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
@@ -254,7 +261,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
 
 
 def cited(spec: str, digests: Digests) -> str:
-    """Return the name by which signatures cite a model, as cheaply as `fingerprint`; for vectors the file name."""
+    """Return the model name cited in signatures, without loading the model; for word vectors, the file name."""
     if names_vectors(spec):
         return Path(spec).name
     source = _without_weights(spec, digests)
@@ -268,7 +275,10 @@ def _without_weights(spec: str, digests: Digests) -> Source:
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """Load only the tokenizer of a model; return it after the name for signatures. Warns as `load` does."""
+    """Load a model's tokenizer only; return the model's name without hash and the tokenizer.
+
+    Issues the same warnings as `load`.
+    """
     source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
     with quiet() as heard, source.parsed_once():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code, digests=memory))
@@ -281,7 +291,10 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 def _weights(
     source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
-    """Return the model under the richest trained head, its kind, why it has no scores, and the unused weights."""
+    """Load the weights, with a vocabulary head if the checkpoint has a trained one.
+
+    Return the model, its kind, the reason why it has no scores or "", and the names of the unused weights.
+    """
     import torch
     from transformers import AutoModel
 
@@ -300,7 +313,7 @@ def _weights(
         except Exception as error:
             raise _no_weights(source, error, quantized) from error
         if quantized and getattr(model, "hf_quantizer", None) is None:  # raw weights, not numbers
-            raise _no_weights(source, ValueError("transformers does not know the method"), quantized)
+            raise _no_weights(source, ValueError("transformers does not support the method"), quantized)
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
         if attempt == "encoder":
             untrained = [key for key in untrained if "pooler" not in key]
@@ -317,7 +330,10 @@ def _weights(
 
 
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
-    """Return the kind that a model proved to be, and for an encoder why it has no scores."""
+    """Return a model's kind, corrected by the proofs of its network, and the reason why it has no scores.
+
+    A causal model that reads later tokens is masked or an encoder.
+    """
     if not network.proofs.looks_ahead:
         return kind, reason
     if heads()["masked"]._model_mapping.get(type(config), None) is type(model):
@@ -328,7 +344,7 @@ def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: s
 def _network(
     source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
-    """Return the network of a model and remember its proofs. Raises ModelError if answers are not repeatable."""
+    """Return a model's network, and store its proofs. Raises ModelError if the model's answers are not reproducible."""
     from penchant.models.torch_network import Network  # imports torch, which takes seconds
 
     model = placing.put(model)
@@ -339,16 +355,16 @@ def _network(
     if known is None and fast_paths.allowed():
         memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
-        message = "answers differently each time it reads the same text, so no result can be repeated"
+        message = "gives different answers each time it reads the same text, so results cannot be reproduced"
         raise ModelError(message, where=source.given, hint="use another model")
     return network
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
-    """Return the weights of the checkpoint that were not loaded.
+    """Return the sorted names of the checkpoint's weights that were not loaded.
 
-    Raises ModelError if they are layers like the loaded ones: the configuration then describes a smaller model than the
-    one that was trained.
+    Raises ModelError if they include layers of the same kind as loaded layers, since the configuration then describes
+    a smaller model than was trained.
     """
     prefix = f"{model.base_model_prefix}."
 
@@ -360,9 +376,9 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     layers = [key for key in unused if "#" in pattern(key) and pattern(key) in kinds]
     if layers:
         raise ModelError(
-            f"its configuration leaves out {counted(len(layers), 'weights')} of the checkpoint, such as {layers[0]}",
+            f"its configuration omits {counted(len(layers), 'weights')} of the checkpoint, such as {layers[0]}",
             where=source.given,
-            hint="restore the number of layers in config.json",
+            hint="correct the number of layers in config.json",
         )
     return unused
 
@@ -371,7 +387,7 @@ def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
     first = first_line(error)
     if quantized:
         message = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
-        hint = "install the missing package, or use the checkpoint that was quantized"
+        hint = "install the missing package, or use the unquantized checkpoint"
         return ModelError(message, where=source.given, hint=hint)
     if "safetensors" in first or "no file named" in first:
         return lacks_weights(source.given)
@@ -390,9 +406,9 @@ def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """Return the longest input that the model's positions can hold, or the tokenizer's limit if that is smaller.
+    """Return the maximum input length in tokens: the smaller of the model's and the tokenizer's limit.
 
-    A limit that is not positive, such as XLNet's -1, is ignored.
+    A limit that is not positive, such as XLNet's −1, is ignored.
     """
     import torch
 

@@ -1,4 +1,4 @@
-"""Inspection of a model before its weights are read."""
+"""Inspection of a model without reading its weights."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 class UnreadError(Exception):
-    """An outline was asked for something that only the weights of the model show."""
+    """Exception raised on access to an attribute of an outline that is known only once the weights are read."""
 
 
 class _Unread:
-    """A placeholder for a network whose weights are not read, and for the tokenizer of a GGUF file."""
+    """Placeholder for a network whose weights have not been read, and for the tokenizer of a GGUF file."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnreadError(name)
@@ -44,12 +44,12 @@ class _Unread:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The description of an existing model whose weights were not read.
+    """Description of an existing model whose weights have not been read.
 
-    `certain` says whether it will be of this `kind` once they are read; otherwise it may turn out to be an encoder.
-    `model` has everything but the weights: its `network` (and the `tokenizer` of a GGUF file) raises UnreadError, its
-    `max_tokens` is an upper bound, its `fingerprint` is empty. It is None for static word vectors. `key` is the same
-    for two names of the same files, and `here` says whether the weights are on this machine.
+    `certain` is true if the configuration states the model's `kind`; otherwise the model may turn out to be an encoder.
+    `model` is the model without its weights, or None for static word vectors: its `network` (and the `tokenizer` of a
+    GGUF file) raises UnreadError, its `max_tokens` is an upper bound, and its `fingerprint` is empty. `key` is the same
+    for two names of the same files. `here` is true if the weights are on this machine.
     """
 
     kind: ModelKind | Literal["static"]
@@ -70,8 +70,8 @@ def outline(
 ) -> Outline:
     """Describe a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
-    `name` is its name in the result; the other arguments are those of `load`. Raises ModelError for problems that show
-    without the weights: a model that is missing, incomplete, or of a kind that cannot be measured.
+    `name` is the model's name in the result; the other arguments are those of `load`. Raises ModelError for problems
+    that can be detected without the weights: a model that is missing, incomplete, or of an unsupported kind.
     """
     if names_vectors(spec):
         begins_as_vectors(spec)
@@ -118,14 +118,14 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
 
 
 def _require_weights(source: Source, local: Path, *, pickled: bool) -> None:
-    """Raise ModelError for a directory without weights that may be read."""
+    """Raise ModelError if a directory has no safetensors weights, nor pickled ones if `pickled`."""
     weights = [file for file in model_files(local) if file.suffix not in (*SETTINGS, ".py")]
     if not any(pickled or file.suffix == ".safetensors" for file in weights):
         raise lacks_weights(source.given)
 
 
 def _here(source: Source) -> bool:
-    """Return whether a model can be loaded without fetching anything large."""
+    """Return whether a model's weights are on this machine."""
     if source.local is not None:
         return True
     try:

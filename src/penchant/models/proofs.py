@@ -1,4 +1,4 @@
-"""The properties proved of a network by running it, and the form in which they are remembered."""
+"""The properties of a network that are established by running it, and their storage format."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Batching = Literal["padded", "equal-length", "single", "unstable"]
-"""The rows that may share a batch with a row without changing its answer.
+"""Which rows may share a batch with a row without changing its answer.
 
-They are rows of any length, rows of its own length, or none; "unstable" if even equal batches give other answers.
+"padded": rows of any length; "equal-length": rows of the same length; "single": no other row; "unstable": the answer
+changes even between identical batches.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """The properties proved of the answers of one network.
+    """Properties of one network's answers, established by running the network.
 
-    `packed` linear layers, a head on `gathers` states, a last layer that `shortens`, and rows that are trees (`packs`)
-    give the answers of the plain forward pass. `looks_ahead`: the logits of a causal model change with later tokens.
-    `layers` are the numbers of positions in each layer for a row of `SAMPLE` tokens, 0 the embeddings. `vocabulary` is
-    the number of tokens it gives probabilities for, 0 without a head.
+    `packed`, `gathers`, `shortens` and `packs` say which shortcuts give the answers of the plain forward pass: packed
+    linear layers, the head on gathered states, the last layer at read positions only, and prefix trees in rows.
+    `looks_ahead` is true if a causal model's logits depend on later tokens. `layers` is the number of positions in each
+    layer's output for a row of `SAMPLE` tokens; layer 0 is the embeddings. `vocabulary` is the number of tokens to
+    which the network assigns probabilities, 0 without a head.
     """
 
     packed: bool = False
@@ -34,7 +36,7 @@ class Proofs:
 
     @classmethod
     def read(cls, text: str | None) -> Proofs | None:
-        """Return the proofs that `write` wrote; None for anything else."""
+        """Return the proofs parsed from the output of `write`; None if the text is not such output."""
         try:
             fields: dict[str, Any] = json.loads(text or "")
             return cls(**{**fields, "layers": tuple(fields["layers"])})
@@ -42,12 +44,15 @@ class Proofs:
             return None
 
     def write(self) -> str:
-        """Return the proofs as JSON."""
+        """Return the proofs as a JSON string."""
         return json.dumps(asdict(self))
 
 
 def circumstances(model: Any, dtype: str, kind: str) -> str:
-    """Describe in one line what the proofs of a model depend on besides its files."""
+    """Return a one-line description of the circumstances that a model's proofs depend on, apart from its files.
+
+    They are the kind of model, the number format, the devices, the processor and the versions of packages.
+    """
     import platform
 
     import torch
@@ -62,4 +67,4 @@ def circumstances(model: Any, dtype: str, kind: str) -> str:
 
 
 SAMPLE = 12
-"""The number of tokens in the longest row of a proof."""
+"""Number of tokens in the longest sample row on which proofs are run."""

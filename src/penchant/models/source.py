@@ -1,4 +1,4 @@
-"""The source of a model: its files, its name in citations, and its fingerprint."""
+"""The source of a model: its files, its name in signatures, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def bundled_models() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The files of a model and the name by which it is cited.
+    """The source of a model: where its files are, and its name in signatures.
 
-    `given` is the name as the user gave it; `target` and `options` are the arguments of `from_pretrained`; `label` is
-    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub. `fetched` sets
-    the `commit` of the files of a hub model.
+    `given` is the name or path given by the user; `target` and `options` are the arguments of `from_pretrained`;
+    `label` is the name in signatures, without hash; `local` is the file or directory, None for a hub model. `commit` is
+    the commit of a hub model's files, set by `fetched`.
     """
 
     given: str
@@ -40,31 +40,31 @@ class Source:
     commit: str = ""
 
     def fetched(self, wanted: Wanted) -> Source:
-        """Bring the files to this machine. Raises ModelError for a model that the hub does not provide."""
+        """Return the source with its files downloaded. Raises ModelError if the hub does not provide the model."""
         if self.local is not None:
             return self
         snapshot = fetch(self.given, self.label, self.options.get("revision"), wanted)
         return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit)
 
     def fingerprint(self, digests: Digests) -> str:
-        """Return the hub commit, or a hash of the configuration, weights, tokenizer and code."""
+        """Return a hub model's name and commit, or a hash of a local model's files."""
         return f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
 
     def files(self) -> list[Path]:
-        """Return the files of a fetched model. Raises ModelError."""
+        """Return the sorted files of a downloaded or local model. Raises ModelError if a local file is missing."""
         if self.local is not None:
             return sorted(set(model_files(self.local)))
         return sorted(file for file in Path(self.target).rglob("*") if file.is_file())
 
     def intact(self, fingerprint: str) -> bool:
-        """Hash the files anew; return whether they match a fingerprint. Raises ModelError for a damaged file."""
+        """Return whether the files, hashed again, match a fingerprint. Raises ModelError if a file is damaged."""
         if self.local is not None:
             return local_fingerprint(self.local, Digests(None)) == fingerprint
         return all(intact(self.given, file) for file in self.files())
 
     @property
     def is_gguf(self) -> bool:
-        """True if the model is a GGUF file."""
+        """Whether the model is a GGUF file."""
         return "gguf_file" in self.options
 
     def parsed_once(self) -> AbstractContextManager[None]:
@@ -72,12 +72,12 @@ class Source:
         return read_once() if self.is_gguf else nullcontext()
 
     def cited(self, fingerprint: str) -> str:
-        """Return the name in a signature, with seven digits of the commit or hash unless the model is bundled."""
+        """Return the model name for a signature; unless bundled, with seven digits of the commit or hash."""
         return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
 
 
 def resolve(spec: str) -> Source:
-    """Find the files that a name stands for. Raises ModelError for a path without a model."""
+    """Return the source of the model that `spec` names. Raises ModelError if a local path does not contain a model."""
     if spec.startswith("bundled:"):
         name = spec.removeprefix("bundled:")
         known = bundled_models()
@@ -87,20 +87,21 @@ def resolve(spec: str) -> Source:
             )
         return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if not spec.strip() or refused_character(spec):
-        raise ModelError("this is not a model name", where=repr(spec), hint="name a model of the hub or a directory")
+        hint = "give the name of a hub model or the path of a directory"
+        raise ModelError("is not a model name", where=repr(spec), hint=hint)
     path = Path(spec)
     if is_directory(path):
         if is_file(path / "adapter_config.json"):
             raise ModelError(
                 "is an adapter without its base model",
                 where=spec,
-                hint="merge it with its base model (merge_and_unload), save the result and name that",
+                hint="merge it with its base model (merge_and_unload), save the result and give its directory",
             )
         if not is_file(path / "config.json"):
             raise ModelError(
                 "the directory has no config.json",
                 where=spec,
-                hint="name a directory written by save_pretrained",
+                hint="give a directory written by save_pretrained",
             )
         return Source(spec, str(path), {}, path.resolve().name, path)
     if path.suffix == ".gguf":

@@ -1,4 +1,4 @@
-"""A uniform interface to tokenizers, from text to token ids and back to characters."""
+"""A uniform interface to Hugging Face tokenizers, with character offsets of tokens."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from penchant.text_io import refused_character
 class Encoding:
     """One tokenized text.
 
-    `ids` is the whole input with special tokens. `at` are the positions of the text's own tokens in it, `spans` their
-    character offsets and `words` their word numbers (None if the tokenizer gives none).
+    `ids` are the ids of the complete input, including special tokens. For the text's own tokens, `at` are their
+    positions in `ids`, `spans` their character offsets and `words` their word indices (None if the tokenizer provides
+    none).
     """
 
     ids: tuple[int, ...]
@@ -32,16 +33,16 @@ class Encoding:
 
     @property
     def tokens(self) -> tuple[int, ...]:
-        """The text's own token ids."""
+        """The ids of the text's own tokens."""
         return tuple(self.ids[position] for position in self.at)
 
     def __len__(self) -> int:
         return len(self.at)
 
     def overlapping(self, text: str, start: int, end: int) -> list[int]:
-        """Return the numbers of the tokens that overlap the characters start … end of the text.
+        """Return the indices of the tokens that overlap the characters start … end of the text.
 
-        A token that is only the space before a word ("Ġ", "▁") belongs to the word.
+        A token that consists only of the space before a word ("Ġ", "▁") counts as part of the word.
         """
         inside = [i for i, (s, e) in enumerate(self.spans) if s < end and e > start and text[s:e].strip()]
         while inside and inside[0] > 0 and not text[slice(*self.spans[inside[0] - 1])].strip():
@@ -50,10 +51,10 @@ class Encoding:
 
 
 class Tokenizer:
-    """A uniform interface to Hugging Face tokenizers, which never truncates or pads.
+    """A uniform interface to Hugging Face tokenizers, without truncation or padding.
 
-    With `special=True` the tokenizer's own template is used ([CLS] … [SEP]); with `special=False` no special tokens are
-    added but the id `prefix` in front (causal models), if any.
+    If `special`, the tokenizer's own template is used ([CLS] … [SEP]); otherwise no special tokens are added. If
+    `prefix` is given, as for causal models, this token id is put first.
     """
 
     def __init__(self, hf: Any, *, special: bool, prefix: int | None = None) -> None:
@@ -70,7 +71,7 @@ class Tokenizer:
         self._special_ids = frozenset(hf.all_special_ids)
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Tokenize texts, each independently of the others. Raises DataError for a text that no tokenizer accepts."""
+        """Tokenize each text independently. Raises DataError if a text contains a character that is not allowed."""
         for text in texts:
             if wrong := refused_character(text):
                 raise DataError(f"the text {wrong}", where=repr(text[:40]), hint="change or remove the text")
@@ -99,20 +100,20 @@ class Tokenizer:
         )
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Return |S| of each text: its number of tokens without special ones."""
+        """Return the number of tokens in each text, |S|, excluding special tokens."""
         return [len(encoding) for encoding in self.encode(texts)]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each text's tokens, without added special tokens.
+        """Return the token ids of each text, without added special tokens.
 
-        Special tokens written in a text, and unknown parts, are allowed.
+        Special tokens that are written in a text are allowed, and so are unknown tokens.
         """
         ids: list[list[int]] = self._read(texts, special=False)["input_ids"]
         return ids
 
     @cached_property
     def word_mark(self) -> str | None:
-        """The sign at the start of a word in vocabulary entries ("▁", "Ġ"); None if continuations are marked."""
+        """The character that marks the start of a word in vocabulary entries ("▁", "Ġ"); None if there is none."""
         entries = list(self.hf.get_vocab())
         for mark in ("▁", "Ġ"):
             if sum(entry.startswith(mark) for entry in entries) * 20 > len(entries):
@@ -121,9 +122,9 @@ class Tokenizer:
 
     @cached_property
     def words_end(self) -> NDArray[np.int64]:
-        """The ids of the tokens before which a word has ended: those that begin with white space, and special ones.
+        """The sorted ids of tokens that end the preceding word: special tokens, and tokens that begin with white space.
 
-        Only for a tokenizer with a `word_mark`, which counts as white space.
+        Defined only if the tokenizer has a `word_mark`, which counts as white space.
         """
         space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
         ends = {
@@ -135,14 +136,14 @@ class Tokenizer:
 
     @cached_property
     def words_go_on(self) -> NDArray[np.int64]:
-        """The ids of all other tokens."""
+        """The sorted ids of tokens that continue the preceding word: all tokens that are not in `words_end`."""
         return np.setdiff1d(np.array(list(self.hf.get_vocab().values()), dtype=np.int64), self.words_end)
 
     @cached_property
     def ended_inside(self) -> frozenset[int]:
-        """The ids of the tokens that end in white space, such as a full stop followed by a line break.
+        """The ids of tokens that end in white space, such as a full stop followed by a line break.
 
-        Only for a tokenizer with a `word_mark`.
+        Defined only if the tokenizer has a `word_mark`.
         """
         space = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
         return frozenset(
@@ -153,15 +154,15 @@ class Tokenizer:
 
     @cached_property
     def digest(self) -> str:
-        """A SHA-256 shared only by tokenizers that read every text in the same way."""
+        """SHA-256 of the tokenizer and its settings; two tokenizers that share it encode all texts identically."""
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
         return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
 
     @cached_property
     def pieces_digest(self) -> str:
-        """A SHA-256 of the steps that split a text into tokens, without special tokens around the text.
+        """SHA-256 of the steps that split a text into tokens, excluding special tokens around the text.
 
-        They are normalisation, division into words, vocabulary and added tokens.
+        The steps are normalisation, pre-tokenization, the model with its vocabulary, and added tokens.
         """
         whole = json.loads(self.hf.backend_tokenizer.to_str())
         parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
@@ -169,7 +170,7 @@ class Tokenizer:
 
     @property
     def chat_mark(self) -> str | None:
-        """The token before every text, if it is the mark of a chat or the tokenizer has a chat template."""
+        """The prefix token, if it marks the start of a chat turn or the tokenizer has a chat template; else None."""
         if self.prefix is None:
             return None
         (token,) = self.strings([self.prefix])
@@ -177,18 +178,18 @@ class Tokenizer:
         return token if chats else None
 
     def strings(self, ids: Sequence[int]) -> list[str]:
-        """Return the vocabulary entries of ids, as the tokenizer spells them."""
+        """Return the vocabulary entries with the given ids."""
         return [str(token) for token in self.hf.convert_ids_to_tokens(list(ids))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, as the tokenizer decodes it."""
+        """Return the text that the tokenizer decodes from token ids."""
         return str(self.hf.decode(list(ids)))
 
     def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
-        """Raise DataError for a text without tokens, with parts that are lost, or with special tokens.
+        """Raise DataError if a text has no tokens, contains special tokens, or is not fully seen by the model.
 
-        Lost parts are control characters that are dropped and text missing from the vocabulary; `gaps` allows mask
-        tokens.
+        The model does not see control characters that the tokenizer drops, nor unknown tokens. If `gaps`, mask tokens
+        are allowed.
         """
         if (control := _CONTROL.search(text)) and self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids:
             message = f"the text contains the control character U+{ord(control[0]):04X}, which the tokenizer drops"
@@ -211,16 +212,17 @@ class Tokenizer:
 
 
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
-"""Control characters that are not white space; NUL is refused in any case."""
+"""Control characters that are not white space, except NUL, which `encode` never accepts."""
 _SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
-"""Entries that stand for one byte of white space in vocabularies that fall back on bytes."""
+"""Entries that represent one byte of white space in vocabularies with byte fallback."""
 
 
 @cache
 def _byte_spaces() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of white space at the beginning and at the end of a byte-level vocabulary entry.
+    """Return regular expressions for white space at the start and at the end of a byte-level vocabulary entry.
 
-    Bytes are written as letters: those that are not printable in Latin-1 are numbered from U+0100 (GPT-2's table).
+    Bytes are written as characters: bytes that are not printable in Latin-1 are mapped to U+0100 and above (GPT-2's
+    table).
     """
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
     letters = {byte: chr(byte) for byte in printable}

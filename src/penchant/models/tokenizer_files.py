@@ -1,4 +1,4 @@
-"""The tokenizer of a checkpoint, corrected to split texts as the checkpoint's own files specify."""
+"""Loading of a checkpoint's tokenizer, corrected to split texts as the checkpoint's own files specify."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ PROBES = (
     "كتاب שלום 한국어 😀👩\u200d🏫",
     "iPhone eBay don't_stop x=[1,2];",
 )
-"""Texts that tokenizers split differently.
+"""Texts that different tokenizers are likely to split differently.
 
-They have digits, letter case, accents, composed letters, punctuation, blanks, scripts without blanks, and signs for
-which a vocabulary falls back on bytes.
+They contain digits, upper- and lower-case letters, accents, precomposed and combining characters, punctuation, white
+space, scripts without spaces between words, and characters that need byte fallback.
 """
 
 _SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model")
-"""The usual names of a SentencePiece model's file."""
+"""The usual file names of SentencePiece models."""
 
 
 def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
-    """Return the tokenizer of a checkpoint as a tokenizer of transformers.
+    """Return a checkpoint's tokenizer as a transformers tokenizer; `options` are the arguments of `from_pretrained`.
 
-    transformers takes normaliser and pre-tokenizer from the class that tokenizer_config.json names. If the checkpoint's
-    own files differ, the model was trained on other tokens, so these come from the files. Raises ModelError if there is
-    no tokenizer, or if it cannot be made to split texts as the files specify.
+    transformers takes the normalizer and the pre-tokenizer from the class that tokenizer_config.json names. If the
+    checkpoint's own files differ, the model was trained on different tokens, so normalizer and pre-tokenizer are taken
+    from the files. Raises ModelError if there is no tokenizer, or if it cannot be made to split texts as the files
+    specify.
     """
     from transformers import AutoTokenizer
 
@@ -65,7 +66,7 @@ def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
 
 
 def _correct(tokenizer: Any, folder: Path) -> None:
-    """Make a tokenizer of transformers split texts as the files in a folder specify."""
+    """Correct a transformers tokenizer so that it splits texts as the files in a folder specify."""
     if (own := folder / "tokenizer.json").is_file():
         _adopt(tokenizer, Tokenizer.from_file(str(own)), own)
         return
@@ -75,9 +76,9 @@ def _correct(tokenizer: Any, folder: Path) -> None:
 
 
 def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
-    """Put a file's tokenizer behind a tokenizer of transformers, with the tokens added to that one, such as a mask.
+    """Replace a transformers tokenizer's backend with the tokenizer of a file, keeping added tokens such as a mask.
 
-    Raises ModelError if these tokens would get other numbers.
+    Raises ModelError if the ids of the added tokens would change, or if texts are still split differently.
     """
     built = tokenizer.backend_tokenizer
     own.no_truncation()
@@ -89,7 +90,7 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
         (own.add_special_tokens if token.special else own.add_tokens)([token])
         if own.token_to_id(token.content) != number:
             raise ModelError(
-                f"the token '{token.content}' is number {own.token_to_id(token.content)} there and {number} in its "
+                f"the token '{token.content}' has id {own.token_to_id(token.content)} in this file, but {number} in "
                 "tokenizer_config.json",
                 where=str(file),
                 hint="save the tokenizer again with the version of transformers that it was made with",
@@ -104,16 +105,16 @@ def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
             != own.encode(text, add_special_tokens=False).ids
         ):
             raise ModelError(
-                f"transformers splits {text!r} into other tokens than this file does",
+                f"transformers splits {text!r} into different tokens than this file specifies",
                 where=str(file),
                 hint="use a checkpoint whose tokenizer_class is PreTrainedTokenizerFast",
             )
 
 
 def _follow(tokenizer: Any, file: Path) -> None:
-    """Give a tokenizer built from a SentencePiece model that model's table of replaced characters if it is missing.
+    """Add a SentencePiece model's character map to the normalizer of the tokenizer built from it, if it is missing.
 
-    Raises ModelError if texts are then still split differently.
+    Raises ModelError if texts are still split differently.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers.convert_slow_tokenizer import import_protobuf
@@ -131,16 +132,17 @@ def _follow(tokenizer: Any, file: Path) -> None:
         backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *before])
     if text := _differing(tokenizer, model):
         raise ModelError(
-            f"transformers splits {text!r} into other tokens than this SentencePiece model does",
+            f"transformers splits {text!r} into different tokens than this SentencePiece model does",
             where=str(file),
             hint="use a checkpoint with a tokenizer.json",
         )
 
 
 def _differing(tokenizer: Any, model: Any) -> str:
-    """Return the first probe that a tokenizer splits differently from its SentencePiece model, or "".
+    """Return the first of the `PROBES` that a tokenizer splits differently from its SentencePiece model, or "".
 
-    Tokenizers such as ALBERT's lower letters and take accents away around the model, so the probes are small and plain.
+    Tokenizers such as ALBERT's convert texts to lower case and remove accents outside the model, so only lower-case
+    probes without accents are compared.
     """
     for text in map(str.lower, PROBES):
         if text != text.strip() or any(map(combining, normalize("NFD", text))):

@@ -1,4 +1,4 @@
-"""A torch model reduced to the quantities that the engine needs: logits, hidden vectors and attention."""
+"""Interface to a torch model that provides what the engine needs: logits, hidden vectors and attention."""
 
 from __future__ import annotations
 
@@ -25,31 +25,32 @@ from penchant.models.proofs import Batching, Proofs
 from penchant.models.weight_packing import Packed, give_back
 
 FEW = 0.5
-"""The largest share of a batch's positions for which the last layer is computed only where it is read."""
+"""Largest proportion of read positions in a batch for which the last layer is computed at these positions only."""
 
 LOGIT_BLOCK = 3 << 21
-"""The most logits held at once on a CPU (24 MiB of float32), elsewhere 16 times as many.
+"""Maximum number of logits in memory at once on a CPU (24 MiB of float32); 16 times as many on other devices.
 
-glibc asks the system for memory anew for every table of 32 MiB and more, and slightly smaller tables fragment its heap
+glibc requests memory from the system for every array of 32 MiB or more, and slightly smaller arrays fragment its heap
 (bench/README.md).
 """
 KEPT = 1 << 28
-"""The number of logits after which freed memory is given back on a CPU: 1 GiB of float32 (bench/README.md)."""
+"""Number of logits after which freed memory is returned to the system on a CPU: 1 GiB of float32 (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
-"""The errors raised by a model that is not built as a shortcut assumes."""
+"""The exceptions that a model may raise if its architecture does not meet the assumptions of a shortcut."""
 
 
 class Network:
-    """The weights of one model, in evaluation mode.
+    """A torch model in evaluation mode, with methods that return logits, hidden vectors and attention.
 
-    `scores`: it has a trained vocabulary head; `causal`: it predicts the next token. `proofs` says which shortcuts give
-    the model's own answers and which rows may share a batch; they are made here unless they are `known`.
+    `scores` is true if the model has a trained vocabulary head, `causal` if it predicts the next token. `proofs` says
+    which shortcuts give the model's own answers and which rows may share a batch; it is computed unless `known` is
+    given.
 
-    The vocabulary projection is needed at few positions. So the trunk runs on whole rows, the states at the read
-    positions are gathered, and the complete model runs on those alone, with its trunk's forward method replaced by one
-    that returns them: head, scaling and soft-caps are the model's own. If few positions are read, the trunk's last
-    layer also runs on these positions alone.
+    The vocabulary projection is needed at few positions only. Therefore the trunk is run on complete rows, and the
+    states at the read positions are gathered. The complete model is then run with its trunk's forward method replaced
+    by a function that returns the gathered states, so that head, scaling and soft caps are the model's own. If few
+    positions are read, the trunk's last layer is also computed at these positions only.
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool, known: Proofs | None = None) -> None:
@@ -64,7 +65,7 @@ class Network:
         self.proofs = self._proved(scores, causal) if known is None else self._taken(known)
 
     def _taken(self, known: Proofs) -> Proofs:
-        """Apply the shortcuts that were proved before."""
+        """Enable the shortcuts allowed by known proofs; return the proofs."""
         if known.packed:
             Packed(self.model)
         if known.shortens:
@@ -94,27 +95,27 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """True if the head is applied to gathered states."""
+        """Whether the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property
     def packs(self) -> int:
-        """The longest sequence that may be part of a tree of prefixes, 0 for none."""
+        """Maximum length of a sequence in a prefix tree; 0 if the network does not accept prefix trees."""
         # The mask of a tree replaces a layer's own sliding window, so trees are exact only within that window.
         return int(getattr(self.config, "sliding_window", None) or sys.maxsize) if self.proofs.packs else 0
 
     @property
     def vocabulary(self) -> int:
-        """The number of tokens that the head gives probabilities for."""
+        """Number of tokens to which the head assigns probabilities."""
         return self.proofs.vocabulary
 
     @property
     def batching(self) -> Batching:
-        """The kind of rows that may share a batch."""
+        """Which rows may share a batch."""
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
-        """Pack the linear layers if that leaves the model's answers unchanged."""
+        """Pack the linear layers if the model's answers do not change; return whether they are packed."""
 
         def answer() -> Tensor:
             if scores:
@@ -142,7 +143,7 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
-        """Yield float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
+        """Yield float32 logits (r, V) at the positions (rows, cols) in blocks, each with the slice that it covers."""
         inputs = self.inputs(tokens, lengths, trees)
         if self.gathers:
             states = self._states(inputs, rows, cols)
@@ -170,7 +171,10 @@ class Network:
         cols: NDArray[np.int64],
         layers: tuple[int, ...],
     ) -> NDArray[np.float32]:
-        """Return hidden vectors (r, layers, d) of layers (0: embeddings, −1: last) at the positions (rows, cols)."""
+        """Return the hidden vectors (r, layers, d) at the positions (rows, cols).
+
+        Layer 0 is the embeddings, −1 the last layer.
+        """
         states = self.trunk(**self.inputs(tokens, lengths), output_hidden_states=True).hidden_states
         return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
@@ -182,9 +186,9 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> tuple[Tensor, NDArray[np.float32]]:
-        """Return float32 logits (r, V) and the attention received (r,) at the positions.
+        """Return float32 logits (r, V) and the attention received (r,) at the positions (rows, cols).
 
-        Attention is averaged over layers, heads and all query positions of the row but padding (Kaneko & Bollegala
+        Attention is averaged over layers, heads and all query positions in the row except padding (Kaneko & Bollegala
         2022).
         """
         with self._eager():
@@ -196,33 +200,33 @@ class Network:
 
     @property
     def shortens(self) -> bool:
-        """True if the last layer is computed at read positions only, when they are few."""
+        """Whether the last layer is computed at the read positions only if these are few."""
         return self._last is not None
 
     @property
     def devices(self) -> str:
-        """The device of the model, or all that it is spread over."""
+        """Names of the devices that the model is on, such as "cuda:0 + cuda:1"."""
         return in_words(self.model, self.device)
 
     @property
     def width(self) -> int:
-        """The dimensions of a hidden vector."""
+        """Number of dimensions of a hidden vector."""
         return int(self.config.hidden_size)
 
     @property
     def layers(self) -> int:
-        """The number of layers above the embeddings."""
+        """Number of layers above the embeddings."""
         return len(self.proofs.layers) - 1
 
     @property
     def readable(self) -> list[int]:
-        """The layers that have one vector per token, unlike pooled layers."""
+        """Indices of the layers with one vector per token, which excludes pooled layers."""
         return [layer for layer, positions in enumerate(self.proofs.layers) if positions == self.proofs.layers[0]]
 
     def inputs(
         self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None = None
     ) -> dict[str, Any]:
-        """Return the arguments of a forward pass over rows of tokens, padded beyond their lengths."""
+        """Return the arguments of a forward pass over padded rows of tokens with the given lengths."""
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
         if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
@@ -245,7 +249,7 @@ class Network:
         return torch.from_numpy((columns < lengths[:, None]).astype(np.int64)).to(self.device)
 
     def _states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """Return the trunk's last states (r, d) at the positions (rows, cols)."""
+        """Return the trunk's last hidden states (r, d) at the positions (rows, cols)."""
         if self._last is not None and len(rows) <= FEW * inputs["input_ids"].numel():
             try:
                 return self._last.states(inputs, rows, cols)
@@ -255,7 +259,7 @@ class Network:
         return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
     def _project(self, states: Tensor) -> Tensor:
-        """Return logits of the model's own head on states (r, d)."""
+        """Return the logits (r, V) of the model's head for states (r, d)."""
         output = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states[None])
 
         def handed_over(*_: object, **__: object) -> Any:
@@ -272,11 +276,11 @@ class Network:
         return logits
 
     def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return rows of arbitrary token ids, the first three the same in every row, and their lengths."""
+        """Return arbitrary token ids (rows, length), the first three the same in every row, and the lengths (rows,)."""
         return sample_tokens(self.config, rows, length), np.full(rows, length)
 
     def _check_gathers(self) -> bool:
-        """Return whether the head on gathered states gives the model's own logits."""
+        """Return whether the head applied to gathered states gives the model's own logits."""
         tokens, lengths = self._sample(2)
         rows, cols = np.array([0, 0, 1, 1]), np.array([1, 6, 0, 4])
         self.proofs = replace(self.proofs, gathers=True)
@@ -289,9 +293,9 @@ class Network:
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
-        """Return the last layer if computing only read positions gives the same states there, else None.
+        """Return the last layer if its states at read positions equal the states of a complete forward pass, else None.
 
-        Rows with one read and with several are compared, with padding and without.
+        Rows with one and with several read positions are compared, with padding and without.
         """
         tokens, full = self._sample(3)
         rows = np.array([0, 0, 0, 1, 2, 2])
@@ -309,7 +313,7 @@ class Network:
         return last
 
     def _check_packs(self) -> bool:
-        """Return whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
+        """Return whether the branches of a prefix tree get the same logits in a packed row as in rows of their own."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
         # The whole first row, then each other row without its first three tokens, which are the same.
@@ -326,7 +330,7 @@ class Network:
 
     @contextmanager
     def _eager(self) -> Iterator[None]:
-        """Switch to the eager implementation of attention, the only one that returns attention weights."""
+        """Return a context with eager attention, the only implementation that returns attention weights."""
         before = self.config._attn_implementation
         self.model.set_attn_implementation("eager")
         try:

@@ -1,4 +1,4 @@
-"""Faster matrix products on a CPU, in the same arithmetic: weights in oneDNN's own layout."""
+"""Faster matrix products on a CPU, with unchanged arithmetic, by storing weights in oneDNN's own layout."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ for _capacity in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 
 FORMATS = (torch.float32, torch.bfloat16, torch.float16)
 WIDE = 1 << 13
-"""The smallest number of outputs of a layer that is packed on a processor with AVX2 only: vocabulary heads.
+"""Minimum number of outputs of a layer for it to be packed on a processor without AVX-512, as in vocabulary heads.
 
-For other layers torch's own BLAS is as fast there, and closer to the exact product.
+For smaller layers, torch's own BLAS is as fast on such a processor, and closer to the exact product.
 """
 _WIDENED = 1 << 22
-"""The most weights held in float32 at once (16 MiB) when products in a 16-bit format are made in float32."""
+"""Maximum number of 16-bit weights converted to float32 at once (16 MiB of float32)."""
 
 
 class Packed:
-    """The packed linear layers of one model, if torch has oneDNN and it is faster than the BLAS.
+    """The packed linear layers of one model; none if torch lacks oneDNN or its BLAS is faster.
 
-    Processors without instructions for a 16-bit format are slow in it; on these each product is made in float32 and
-    rounded once. The operators are undocumented: if they are missing or fail, nothing is changed, and the caller must
-    check that the model's answers stayed the same, or else call `undo`. In a packed layer `weight` is an empty tensor,
-    so that a model is never twice in memory and code that reads it fails.
+    On processors without instructions for a 16-bit format, each product is computed in float32 and rounded once. The
+    operators are undocumented: if they are missing or fail, nothing is changed. The caller must check that the model's
+    answers are unchanged, and call `undo` if they are not. A packed layer's `weight` is an empty tensor, so that the
+    weights are never in memory twice and code that reads `weight` fails.
     """
 
     def __init__(self, model: Any) -> None:
@@ -72,7 +72,7 @@ class Packed:
         module.forward = _widened(_plain(module), module.bias)
 
     def undo(self) -> None:
-        """Restore every layer; tied weights are tied again."""
+        """Restore the weights of every packed layer, including the tying of tied weights."""
         for layer, weight in zip(self.layers, self._weights, strict=True):
             del layer.forward
             if weight.is_mkldnn:
@@ -83,25 +83,25 @@ class Packed:
 
 
 def _all_here(model: Any) -> bool:
-    """Return whether all weights are in the memory of this machine, and no layer runs on another device."""
+    """Return whether all weights are in CPU memory, and no layer is run on another device."""
     places = {parameter.device.type for parameter in model.parameters()}
     return places == {"cpu"} and not any(hasattr(module, "_hf_hook") for module in model.modules())
 
 
 def give_back() -> None:
-    """Give freed memory back to the system, which glibc would keep."""
+    """Return freed memory, which glibc would otherwise keep, to the system."""
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def _plain(module: Any) -> Tensor:
-    """Return the weights of a linear layer of either kind, (out, in)."""
+    """Return the weights (out, in) of an `nn.Linear` or `Conv1D` layer."""
     weight: Tensor = module.weight.detach()
     return weight.t() if isinstance(module, Conv1D) else weight
 
 
 def _widens(dtype: torch.dtype) -> bool:
-    """Return whether products in this format are made in float32, for lack of instructions."""
+    """Return whether products in a number format are computed in float32 because the CPU lacks instructions for it."""
     if dtype == torch.float32:
         return False
     known = "bf16" if dtype == torch.bfloat16 else "fp16"
@@ -117,7 +117,7 @@ def _packed(reordered: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor
 
 
 def _widened(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """Return a linear layer with 16-bit weights (out, in) that computes some of its outputs at a time."""
+    """Return a forward method that computes a linear layer with 16-bit weights (out, in) in float32, block by block."""
     step = max(1, _WIDENED // weight.shape[1])
 
     def forward(states: Tensor) -> Tensor:
