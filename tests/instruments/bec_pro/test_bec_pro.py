@@ -156,7 +156,7 @@ def test_the_prior_may_have_as_many_masks_as_pieces(zoo: Zoo, tmp_path: Path, na
 
 
 def test_causal_models_are_refused_in_one_line(zoo: Zoo, tmp_path: Path) -> None:
-    with pytest.raises(MethodError, match=r"bec-pro is for masked models and .* is causal") as told:
+    with pytest.raises(MethodError, match=r"bec-pro requires a masked model, but .* is causal") as told:
         BecPro(data=str(write(tmp_path))).run(pc.load(zoo("gpt2")))
     assert "\n" not in str(told.value)
 
