@@ -138,7 +138,7 @@ def test_compare_shows_what_report_does_and_writes_nothing(
     assert read["value"].to_list() == pytest.approx([row["value"] for row in rows], nan_ok=True)
     lines = penchant("compare", "a", "b", "--format", "jsonl")[1].splitlines()
     assert [json.loads(line) for line in lines] == rows
-    refused(penchant("compare", "a", "a"), "of one model")
+    refused(penchant("compare", "a", "a"), "of the same model")
     refused(penchant("compare", "a", "nowhere"), "no such directory")
 
 
@@ -165,7 +165,7 @@ def test_two_methods_of_one_model_are_compared(penchant: Program, zoo: Zoo, stud
     assert (first, second) == (f"{model} (method:pll)", f"{model} (method:pll-word-l2r)")
     table, _ = succeeded(penchant("compare", "pll", "pll-word-l2r"))
     assert "Bert (method:pll) − Bert (method:pll-word-l2r)" in table
-    refused(penchant("compare", "pll", "pll"), "both are of one model with the same settings")
+    refused(penchant("compare", "pll", "pll"), "both results are of the same model with the same settings")
 
 
 @pytest.mark.whole

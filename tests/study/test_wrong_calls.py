@@ -126,7 +126,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.FairPairs(original=PAIRS, fair=[("g", "a", "b")]), "fair, row 1: has 3 parts without names"),
     (lambda lm: pc.MinimalPairs(PAIRS, columns={"ok": "good"}), "MinimalPairs, columns: unknown key 'ok'"),
     (lambda lm: pc.MinimalPairs(PAIRS, columns={"goood": "ok"}), "unknown key 'goood' — did you mean good? use one of"),
-    (lambda lm: pc.Cloze(SENTENCES, columns={"satz": "text"}), "key 'satz' — write it the other"),
+    (lambda lm: pc.Cloze(SENTENCES, columns={"satz": "text"}), "key 'satz' — swap the two"),
     (lambda lm: pc.Cloze("s", corpora={"lo": "a", "high": "b"}), "Cloze, corpora: unknown key 'lo' — did you mean low"),
     (lambda lm: pc.WEAT(LISTS, columns={"w": "x"}), "unknown key 'w' — use one of category, set, word, label"),
     (lambda lm: pc.MinimalPairs({"ok": ["a"], "ko": ["b"]}).run(lm), "name yours with columns="),

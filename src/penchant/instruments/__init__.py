@@ -7,7 +7,7 @@ from penchant.wording.phrases import register
 
 
 def _presentation() -> Presentation:
-    """Return the presentation of results, imported when one is first shown, since most commands show none."""
+    """Return the presentation of results; its modules are imported at the first call, as few commands show one."""
     from penchant.instruments.notebook_display import Sections
 
     return Sections()

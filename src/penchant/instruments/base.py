@@ -1,4 +1,4 @@
-"""The base of all probes: a `Probe` defines the questions to a model and the meaning of its answers."""
+"""Base class for probes: a `Probe` defines the questions put to a model and the evaluation of its answers."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from penchant.wording.phrases import Note
 
 @dataclass(frozen=True)
 class Measured:
-    """The answers of a model: `items`, one row per stimulus, and `cautions` on how they came about.
+    """A model's answers: `items`, with one row per stimulus, and `cautions` about the measurement.
 
-    An instrument whose estimates need more than the items adds fields to a subclass.
+    An instrument whose estimates need more than `items` adds fields in a subclass.
     """
 
     items: pl.DataFrame
@@ -53,9 +53,10 @@ M = TypeVar("M", bound=Measured, default=Measured)
 
 @dataclass(frozen=True, slots=True)
 class TextNeeds:
-    """The stimuli that a probe looks for in running text.
+    """The stimuli that a probe needs from running text.
 
-    `words` are those that it reads (default: all); `segments` are lengths of sentences, in words, to sample separately.
+    `words` are the words among them that the probe uses (default: all); `segments` are sentence lengths, in words, that
+    are sampled separately.
     """
 
     stimuli: StimulusSet
@@ -64,71 +65,71 @@ class TextNeeds:
 
 
 class Probe(Settings, ABC, Generic[M]):
-    """An instrument's parameters, which are its fields, and its work with one model.
+    """Base class for probes: its fields are an instrument's parameters, its methods measure one model.
 
-    A subclass writes `files`, `texts`, `measure` and `summarise`, and, if needed, `settle` (parameters that depend on
-    the model), `recipe` (its part of the signature) and `cautions`.
+    A subclass implements `files`, `texts`, `measure` and `summarise`, and, if needed, `settle` (parameters that depend
+    on the model), `recipe` (its part of the signature) and `cautions`.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
-    """The kinds of model that the probe reads: masked, causal, encoder, static."""
+    """Kinds of model that the probe supports: masked, causal, encoder, static."""
 
     drawn: ClassVar[str] = ""
-    """The field that names sentences, if a study may draw them from its running text instead."""
+    """Name of the field for sentences, if a study may draw them from its running text instead."""
     equivalents: ClassVar[bool] = False
-    """Read a text that a tokenizer does not know in full in a canonically equivalent spelling that it knows."""
+    """Whether a text that is partly unknown to a tokenizer is read in a known, canonically equivalent spelling."""
     # Written by an instrument
 
     @abstractmethod
     def files(self, base: Sequence[Path]) -> list[Path]:
-        """Return every data file that the probe reads, searched for in `base`. Raises DataError.
+        """Return all data files that the probe reads, looked up in the directories `base`. Raises DataError.
 
-        Sentences that a study is still to draw are not among them.
+        Sentences that a study has yet to draw are not included.
         """
 
     @abstractmethod
     def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:
-        """Return every text that the model will read, with its place, to check before a study. Raises DataError."""
+        """Return the texts that the model will read, with their places, for checks before a study. Raises DataError."""
 
     @abstractmethod
     def measure(self, session: Session) -> M:
-        """Measure the model of a session, with the settled probe. Raises DataError or ModelError."""
+        """Measure the model of a session; the probe must be settled. Raises DataError or ModelError."""
 
     @abstractmethod
     def summarise(self, measured: M) -> Iterable[Estimate]:
-        """Return the estimates, computed from the measurement alone, without a model."""
+        """Return the estimates computed from a measurement, without a model."""
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with all parameters that depend on the model set. Raises MethodError or ModelError."""
+        """Return the probe with all model-dependent parameters set. Raises MethodError or ModelError."""
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the part of the signature after the model's name, in order; by default the instrument's own fields.
+        """Return the signature fields that follow the model's name, in order; by default the instrument's own fields.
 
-        Files are cited by name and hash (`penchant.files.cited`). Those of dtype, level, resamples and seed that are
-        missing are added at the end.
+        Files are cited by name and hash (`penchant.files.cited`). If dtype, level, resamples or seed is missing, it is
+        added at the end.
         """
         shared = Probe.model_fields
         return {name: written(self, name) for name in type(self).model_fields if name not in shared}
 
     def cautions(self, measured: M, estimates: Sequence[Estimate]) -> Iterable[Note | str]:
-        """Yield what a reader must know before using a number; the words of a note are in `text.yaml`."""
+        """Yield cautions that a reader must know before using a number; the text of each note is in `text.yaml`."""
         return ()
 
     def reading(self, model: LanguageModel) -> LanguageModel:
-        """Return the model as it reads the texts of this probe."""
+        """Return the model as used by this probe: with equivalent spellings if `equivalents` is true."""
         return with_equivalents(model) if self.equivalents else model
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the texts that a model must be able to read; by default all."""
+        """Return the (text, place) pairs that a model must be able to read; by default all."""
         return texts
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
-        """Return the needs of a study that begins with running text; None if it cannot. Raises DataError."""
+        """Return what the probe needs from running text; None if it cannot use running text. Raises DataError."""
         return None
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature of one estimate, by default that of the result."""
+        """Return the signature of one estimate; by default the signature of the result."""
         return signature
 
     # The same for every instrument
@@ -142,23 +143,23 @@ class Probe(Settings, ABC, Generic[M]):
         batch_tokens: int | None = None,
         progress: bool = True,
     ) -> Result:
-        """Measure one model, given as loaded or by its name.
+        """Measure one model, given as a loaded model or by its name.
 
-        `cache` is a file of earlier answers, to which new ones are added; `batch_tokens` is the size of a batch in
-        tokens; `progress` shows long work on standard error. None of them changes a number. Raises DataError,
-        ModelError or MethodError, before any forward pass where it can.
+        `cache` is a file of stored answers, to which new answers are added; `batch_tokens` is the batch size in tokens;
+        `progress` shows the progress of long work on standard error. None of these changes a number. Raises DataError,
+        ModelError or MethodError, before any forward pass if possible.
         """
         require_batch(batch_tokens, "run()")
         model = loaded(model) if isinstance(model, str | Path) else model
         if not isinstance(model, LanguageModel | StaticVectors):
-            raise ModelError(f"{kind(model)} is not a model", where="model", hint="give a model, or the name of one")
+            raise ModelError(f"{kind(model)} is not a model", where="model", hint="pass a model or the name of one")
         run = Run(None if cache is None else Path(cache), batch_tokens)
         with bars() if progress else nullcontext(run.bars) as shown:
             run.progress = shown(f"{self.name} · {model.name}")
             return self.run_as(model, run)
 
     def run_as(self, model: Model, run: Run) -> Result:
-        """Measure a model as part of a study, or in another way that `run` describes."""
+        """Measure a model with the run options of a study or another caller."""
         settled = self.settle(model)
         signature = settled.signature(model, run.base)
         with Session.of(settled.reading(model) if isinstance(model, LanguageModel) else model, run) as session:
@@ -166,7 +167,7 @@ class Probe(Settings, ABC, Generic[M]):
         return settled.result(measured, signature, run.base)
 
     def result(self, measured: M, signature: Signature, base: Sequence[Path] = ()) -> Result:
-        """Return the result of a measurement by the settled probe; needs no model."""
+        """Return the result of a measurement made by the settled probe; no model is needed."""
         estimates = list(self.summarise(measured))
         summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
         cautions = (*self._pilot(), *measured.cautions, *self.cautions(measured, estimates))
@@ -179,7 +180,7 @@ class Probe(Settings, ABC, Generic[M]):
         )
 
     def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:
-        """Return items whose ids have the type of those in the caller's table: whole numbers, or text."""
+        """Return the items with ids of the type that they have in the caller's table: integer or string."""
         if not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
             return items
         data, columns = getattr(self, "data", None), getattr(self, "columns", {})
@@ -190,7 +191,7 @@ class Probe(Settings, ABC, Generic[M]):
         return items.with_columns(pl.col("id").cast(pl.Int64))
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
-        """Return the signature of a measurement with a model. Raises DataError for files that cannot be read."""
+        """Return the signature of a measurement of a model. Raises DataError if a file cannot be read."""
         recipe = self.recipe(model, base)
         if isinstance(model, LanguageModel):
             recipe.setdefault("tokenizer", model.tokenizer.pieces_digest[:7])
@@ -207,7 +208,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the keys of a signature whose values follow from those of other keys."""
+        """Return the signature keys whose values are determined by other keys."""
         return ()
 
     def _pilot(self) -> Iterator[Note]:
@@ -215,35 +216,35 @@ class Probe(Settings, ABC, Generic[M]):
             yield Note("pilot", limit=self.limit, noun=self.limited)
 
     def lacks_text(self) -> bool:
-        """Return whether the probe has no sentences unless a study draws them."""
+        """Return whether the probe has no sentences until a study draws them."""
         return bool(self.drawn) and getattr(self, self.drawn) is None
 
     @classmethod
     def folder(cls) -> Path:
-        """Return the folder of the instrument, with its sets, templates and references."""
+        """Return the instrument's folder, which contains its sets, templates and references."""
         return Path(str(sys.modules[cls.__module__].__file__)).parent
 
     @classmethod
     def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
-        """Return the file or directory of a name in `base`, or the set of that name bundled with the instrument.
+        """Return the file or directory called `name` in `base`, or the instrument's bundled set of that name.
 
-        Raises DataError naming the places searched.
+        Raises DataError that lists the places searched.
         """
         return find_data(name, base=base, sets=cls.set_folders())
 
     @classmethod
     def find_all(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return what `find` does as a list, or the files that a pattern matches, sorted."""
+        """Return the result of `find` in a list, or the files that match a pattern, sorted."""
         return find_all(name, base=base, sets=cls.set_folders())
 
     @classmethod
     def set_folders(cls) -> list[Path]:
-        """Return the folders of the bundled sets."""
+        """Return the folders that contain the instrument's bundled sets."""
         return [cls.folder() / "sets"]
 
 
 def beginning(lm: LanguageModel) -> str:
-    """Return the token before the first one, `template` (special tokens of a masked model), or `none`."""
+    """Return the beginning token, `none` if there is none, or `template` if the model is not causal."""
     if lm.kind != "causal":
         return "template"
     if lm.begin is None:
@@ -253,9 +254,9 @@ def beginning(lm: LanguageModel) -> str:
 
 
 def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], items: Sequence[str]) -> None:
-    """Raise StudyError unless two results have the same signature and the same items.
+    """Raise StudyError unless two results have equal signatures and the same items.
 
-    The keys in `free` may differ; items are identified by the columns in `items`.
+    Signature keys in `free` may differ; `items` are the columns that identify an item.
     """
     different = [
         key
@@ -268,11 +269,11 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
         raise StudyError(f"these results cannot be compared: they differ in {shown}", hint=hint)
     if not a.items.select(items).equals(b.items.select(items)):
         hint = "measure both on the same items"
-        raise StudyError("these results cannot be compared: they hold different items", hint=hint)
+        raise StudyError("these results cannot be compared: they contain different items", hint=hint)
 
 
 def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:
-    """Return the signature of a minus b, with both values, "a − b", where the two differ."""
+    """Return the signature of the difference a − b; if a value differs, both are given, as "a − b"."""
     both = {
         key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
         for key, value in a.signature.items()

@@ -1,4 +1,4 @@
-"""The comparison of two results over the same items, which instruments share."""
+"""Comparisons of two results on the same items, shared by the instruments."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Generic[S]):
-    """The differences of two results over the same items.
+    """Comparison of two results on the same items.
 
-    `items` are the columns that identify an item; `estimates` makes the differences from the items of the first and of
-    the second, each named after its measure. Signatures may differ in the `free` keys, besides model and dtype.
+    `items` are the columns that identify an item. `estimates` computes the differences from the items of the first
+    result, those of the second and the settings; each difference is named after its measure. The signatures may differ
+    in model, dtype and the `free` keys.
     """
 
     settings: type[S]
@@ -32,9 +33,9 @@ class Comparison(Generic[S]):
     free: Collection[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
-        """Return the differences, a minus b, one row an estimate.
+        """Return the differences a − b, one row per estimate.
 
-        Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+        Raises StudyError if the results cannot be compared, naming the signature keys that differ.
         """
         require_comparable(a, b, free={"model", "dtype", *self.free}, items=self.items)
         signature, models = difference_signature(a, b), models_of(a, b)
@@ -45,17 +46,17 @@ class Comparison(Generic[S]):
 
 
 def models_of(a: Result, b: Result) -> dict[str, str]:
-    """Return the models that are compared, as columns of a comparison name them."""
+    """Return the names of the two compared models, by column of the comparison."""
     return dict(zip(SIDES, (a.signature["model"], b.signature["model"]), strict=True))
 
 
 SCORING = ("bos", "method", "normalise", "pen-alpha")
-"""Signature keys that may differ between scores of the same sentences whose preferences are compared."""
+"""Signature keys of the scoring, which may differ between results whose preferences are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored(Generic[S]):
-    """One of two results that are compared by one of its scores, called `how`."""
+    """One side of a comparison: the items of a result, the name of the compared score (`how`) and the settings."""
 
     items: pl.DataFrame
     how: str
@@ -64,12 +65,12 @@ class Scored(Generic[S]):
 
 @dataclass(frozen=True, slots=True)
 class ScoredComparison(Generic[S]):
-    """The differences of two results over the same items, by every score that both have.
+    """Comparison of two results on the same items, by every score that both have.
 
-    If they share no score, the first of each is compared. `estimates` makes the differences of one score, whose name
-    goes into the column called `score`; its last argument is true if different methods scored the two, so that only
-    numbers without a unit can be compared, as a note says. Holm's adjustment is within each `family`. Signatures may
-    differ in `SCORING` and the `free` keys, besides model and dtype.
+    If they have no score in common, the first score of each is compared. `estimates` computes the differences in one
+    score, whose name goes into the column `score`; its last argument is true if the two were scored by different
+    methods, so that only unitless numbers can be compared (a note says so). Holm's adjustment is made within each
+    `family`. The signatures may differ in model, dtype, `SCORING` and the `free` keys.
     """
 
     settings: type[S]
@@ -80,9 +81,9 @@ class ScoredComparison(Generic[S]):
     free: Collection[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
-        """Return the differences, a minus b, one row an estimate.
+        """Return the differences a − b, one row per estimate.
 
-        Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+        Raises StudyError if the results cannot be compared, naming the signature keys that differ.
         """
         require_comparable(a, b, free={"model", "dtype", *SCORING, *self.free}, items=self.items)
         settings = [self.settings.of(result.settings) for result in (a, b)]
@@ -100,15 +101,15 @@ class ScoredComparison(Generic[S]):
 
 
 def shared_scores(a: Result, b: Result) -> list[tuple[str, str]]:
-    """Return the scores that both results have; if they share none, the first of each."""
+    """Return the pairs of scores to compare: every score that both have, or the first of each if there is none."""
     first, second = (result.signature["normalise"].split(",") for result in (a, b))
     return [(how, how) for how in first if how in second] or [(first[0], second[0])]
 
 
 def scored_differently(a: Result, b: Result) -> Note | None:
-    """Return a note on models scored by different methods; None if there is nothing to note.
+    """Return a note if two models were scored by different methods; None otherwise.
 
-    Results of one model need no note, since their names have the methods, as in "bert (method:pll)".
+    Results of the same model need no note, since their names include the method, as in "bert (method:pll)".
     """
     first, second = (result.signature.get("method", "") for result in (a, b))
     if first == second or of_one_model(a.signature["model"], b.signature["model"]):
@@ -117,16 +118,16 @@ def scored_differently(a: Result, b: Result) -> Note | None:
 
 
 def of_one_model(first: str, second: str) -> bool:
-    """Return whether two names are of one model, up to settings in brackets."""
+    """Return whether two names refer to the same model, apart from settings in brackets."""
     first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
     return first == second
 
 
 def difference(measure: str) -> str:
-    """Return the name of the difference of a measure."""
+    """Return the name of the difference in a measure."""
     return f"difference of {measure}"
 
 
 def subtracted(a: pl.DataFrame, b: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return the items of the first, with the second's values of a column subtracted from theirs."""
+    """Return the items of `a`, with the values of `column` in `b` subtracted from those in `a`."""
     return a.with_columns((a[column] - b[column]).alias(column))

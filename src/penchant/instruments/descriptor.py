@@ -1,7 +1,8 @@
-"""The descriptor of an instrument, for the rest of penchant.
+"""Description of an instrument for the rest of penchant.
 
-An instrument is a folder with a `Probe`, which says what to ask a model and what the answers mean, and an `Instrument`,
-which says everything else: how two results are compared, what the report shows, which files it starts from and cites.
+An instrument is a folder that defines a `Probe`, which measures a model and evaluates its answers, and an `Instrument`,
+which describes everything else: how two results are compared, what the report shows, which template files studies start
+from and which works are cited.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """An instrument, as the rest of penchant sees it.
+    """Description of an instrument for the rest of penchant.
 
     It is found through the entry points of the group `penchant.instruments`, under the name of its probe.
 
-    `compare` returns the differences of two results, one row an estimate, and raises StudyError if they cannot be
-    compared. `section` is its part of the report, `headline` its answer. `schemas` are the data files it reads, by
-    topic of `penchant schema` and then by file; `formats` describes the kinds of data it reads, by name. In the folder
-    of the probe are `template`, a folder or some files that `penchant init` copies; `references.bib`, the works that
-    its prose cites; and `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview`
-    share a section that comes before theirs. `judge` makes a task for raters from a target; None for a target of
-    another instrument. `curve` returns the estimates over the steps of one training, from its name and its checkpoints
-    with their steps, one row an estimate; None for an instrument without curves.
+    `compare` returns the differences between two results, one row per estimate, and raises StudyError if they cannot be
+    compared. `section` is the instrument's part of the report, `headline` its main result. `schemas` are the schemas of
+    the data files, by topic of `penchant schema` and then by file; `formats` describes the supported kinds of data, by
+    name. The probe's folder contains `template`, a folder or some files that `penchant init` copies; `references.bib`,
+    the works that the prose cites; and `sets`, a folder of bundled data sets, each with a set.yaml. Instruments with
+    the same `overview` share a section that precedes their own. `judge` creates a rating task from a target; it returns
+    None if the target belongs to another instrument. `curve` returns the estimates over the steps of one training run,
+    one row per estimate, from its name and its checkpoints with their steps; it is None for an instrument without
+    curves.
     """
 
     probe: type[Probe[Any]]

@@ -1,4 +1,4 @@
-"""Probes of items that are read from files once, sampled in a pilot, and left out if a model does not know them."""
+"""Base class for probes of items read from files; a pilot samples items, and unknown items may be left out."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ I = TypeVar("I")  # noqa: E741
 
 
 class ItemProbe(Probe[Measured], Generic[D, I]):
-    """The base of probes of items, which a subclass reads from the files that its fields name.
+    """Base class for probes whose items are read from the files that their fields name.
 
-    A subclass writes `places`, `read`, `items` and `texts_of`, and `group` if a pilot takes some items of every group.
-    Errors name the `place` of an item, unless `place_of` is written.
+    A subclass implements `read`, `items` and `texts_of`. It overrides `places` if `read` takes other arguments than the
+    file of `data`, and `group` if a pilot samples from every group. Error messages give the `place` of an item, unless
+    `place_of` is overridden.
     """
 
     noun: ClassVar[str] = ""
-    """The plural noun for items; by default that for the things that a pilot limits."""
+    """Plural noun for the items; by default the noun `limited`."""
 
     if TYPE_CHECKING:  # fields of the settings
         data: Any
@@ -42,7 +43,7 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
 
     @abstractmethod
     def read(self, *key: Any) -> D:
-        """Return the set in the given places. Raises DataError naming file, line and field."""
+        """Read a set, with arguments from `places`. Raises DataError naming file, line and field."""
 
     @abstractmethod
     def items(self, read: D) -> Sequence[I]:
@@ -53,28 +54,28 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         """Return the texts of an item that a model reads."""
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the arguments of `read`, files among them; by default the file that `data` names."""
+        """Return the arguments of `read`, including files; by default the file that `data` names."""
         return (self.find(self.data, base),)
 
     def group(self, item: I) -> str:
-        """Return the group of an item, of which a pilot takes some."""
+        """Return the name of the group of an item; a pilot samples from every group."""
         return ""
 
     def place_of(self, item: I) -> str:
-        """Return the place of an item in errors."""
+        """Return the place of an item, for error messages."""
         return str(getattr(item, "place"))  # noqa: B009
 
     # The same for every instrument
 
     def read_set(self, base: Sequence[Path] = (Path(),)) -> D:
-        """Return the set, checked and cached. Raises DataError naming file, line and field."""
+        """Return the set, read and checked at the first call. Raises DataError naming file, line and field."""
         key = self.places(base)
         if key not in self._sets:
             self._sets[key] = self.read(*key)
         return self._sets[key]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[I]:
-        """Return the items that are measured: all, or in a pilot some of every group."""
+        """Return the items to measure: all, or in a pilot a sample from every group."""
         items = self.items(self.read_set(base))
         if self.limit is None:
             return list(items)
@@ -85,23 +86,24 @@ class ItemProbe(Probe[Measured], Generic[D, I]):
         return [self.find(self.data, base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Return the texts of every item, with its place."""
+        """Return the texts of all items, each with the place of its item."""
         return [(text, self.place_of(item)) for item in self.asked(base) for text in self.texts_of(item)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-        """Return the texts, without those that are left out."""
+        """Return the texts without those that `on_unknown` leaves out for a model."""
         return known_texts(model, texts, self.on_unknown)
 
     def known(self, session: Session, items: Sequence[I]) -> tuple[list[I], tuple[Note | str, ...]]:
-        """Return the items that the model of a session knows, and notes that count the others. Raises DataError."""
+        """Return the items known to the model of a session, and notes that count the other items. Raises DataError."""
         noun = self.noun or self.limited
         return known_items(session.lm, items, self.texts_of, self.place_of, self.on_unknown, noun)
 
 
 def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
-    """Return the columns about the sentences of one role.
+    """Return the columns for the sentences of one role in a table of items.
 
-    They are text, number of tokens, score, tokens, and the log-probability of every token, null if it is not scored.
+    They are text, number of tokens, score, tokens and the log-probability of each token, which is null if it is not
+    scored.
     """
     return {
         role: pl.Series([s.text for s in scores], dtype=pl.String),

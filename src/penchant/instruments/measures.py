@@ -1,4 +1,4 @@
-"""Measures of items that an instrument declares: means and contrasts, estimated and compared in one way."""
+"""Measures that an instrument declares on its items: means and contrasts, their estimates and differences."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from penchant.stats.intervals import accuracy, clustered_mean, paired_difference
 from penchant.wording.phrases import Method, Note
 
 ALL = "all"
-"""The level of all items together."""
+"""Name of the level that contains all items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over all items, and over those of each level of the column `by`.
+    """Mean over all items, and over the items at each level of the column `by`.
 
-    `of` is a column of the items, or two sentences, of whose scores the second is subtracted from the first. With
-    `share`, it is the share of items in which that is above 0, a tie counting one half. Items with the same value in
-    the column `clusters` are one unit of the sample. Means are tested against 0, shares against one half.
+    `of` is a column of the items, or a pair of sentences, in which case the score of the second is subtracted from that
+    of the first. With `share`, the measure is the proportion of items with a value above 0; a tie counts one half.
+    Items with the same value in the column `clusters` are one sampling unit. Means are tested against 0, proportions
+    against one half.
     """
 
     name: str
@@ -36,7 +37,7 @@ class Mean:
     share: bool = False
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
-        """Return the mean of some items, or of the differences between two models."""
+        """Return the mean of the values `mine`, or of their differences from the values `theirs` of another model."""
         against = 0.5 if self.share and theirs is None else 0.0
         values = mine if theirs is None else mine - theirs
         if self.clusters:
@@ -60,9 +61,10 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The mean of a measure over the items of one level of the column `between` minus that over those of another.
+    """Difference between the means of a measure at two `levels` of the column `between`, first minus second.
 
-    `of`, `share` and `clusters` are as in `Mean`; with clusters, every cluster counts the same. Tested against 0.
+    `of`, `share` and `clusters` are as in `Mean`; with clusters, every cluster has the same weight. Contrasts are
+    tested against 0.
     """
 
     name: str
@@ -74,9 +76,9 @@ class Contrast:
     by: str = ""
 
     def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
-        """Return the contrast of some items, or of the differences between two models.
+        """Return the contrast of the values `mine`, or of their differences from the values `theirs` of another model.
 
-        It is Welch's difference of two means, as the mean of a design with two strata.
+        It is Welch's difference between two means, computed as a mean over two strata.
         """
         own, side = mine if theirs is None else mine - theirs, _levels(items, self.between)
         units = [self._units(own[side == name], items.filter(side == name)) for name in self.levels]
@@ -100,7 +102,7 @@ Measure = Mean | Contrast
 
 
 def plural(column: str) -> str:
-    """Return the plural noun for the units in a column."""
+    """Return the plural noun for the units named in a column."""
     return f"{column}s"
 
 
@@ -109,7 +111,7 @@ def _levels(items: pl.DataFrame, column: str) -> NDArray[np.str_]:
 
 
 def values(items: pl.DataFrame, measure: Measure) -> Array:
-    """Return the values of a measure, item by item."""
+    """Return the value of a measure for each item."""
     if isinstance(measure.of, str):
         found: Array = items[measure.of].cast(pl.Float64).to_numpy()
     else:
@@ -119,31 +121,32 @@ def values(items: pl.DataFrame, measure: Measure) -> Array:
 
 
 def require_columns(measures: Sequence[Measure], items: pl.DataFrame, where: str, *, levels: bool) -> None:
-    """Raise MethodError for a column that a measure names and the items lack.
+    """Raise MethodError if the items lack a column that a measure uses.
 
-    With `levels`, missing levels raise it too. `where` is the place of the measures, for the message.
+    With `levels`, it is also raised if a level of a contrast is missing. `where` is the place of the measures, for the
+    message.
     """
     for measure in measures:
         of = [measure.of] if isinstance(measure.of, str) else [f"score_{role}" for role in measure.of]
         between, sides = (measure.between, measure.levels) if isinstance(measure, Contrast) else ("", ())
         for column in filter(None, (*of, measure.by, measure.clusters, between)):
             if column not in items.columns:
-                message = f"measure '{measure.name}' names the column '{column}', which items do not have"
+                message = f"measure '{measure.name}' uses the column '{column}', which the items do not have"
                 raise MethodError(message, where=where, hint=one_of(column, items.columns))
         there = items[between].cast(pl.String).unique().sort().to_list() if between and levels else sides
         for name in sides:
             if name not in there:
-                message = f"measure '{measure.name}' contrasts '{name}', which the column '{between}' does not have"
+                message = f"measure '{measure.name}' contrasts '{name}', which does not occur in the column '{between}'"
                 raise MethodError(message, where=where, hint=one_of(name, there))
 
 
 def estimates(
     measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
 ) -> list[Estimate]:
-    """Return all measures of items, each over all of them and over every level.
+    """Return the estimates of all measures, each over all items and over every level.
 
-    With the same items of an `other` model, they are the differences from it. Holm's correction is over the levels of a
-    measure.
+    With the same items of an `other` model, the estimates are differences from that model. Holm's correction is made
+    over the levels of each measure.
     """
     keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))
     found: list[Estimate] = []

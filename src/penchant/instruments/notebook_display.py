@@ -1,4 +1,4 @@
-"""The presentation of a result in a notebook: the section of its instrument."""
+"""Display of a result in a notebook, as its instrument's section of the report."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from penchant.report import notebook
 
 
 class Sections:
-    """The presentation of a result as the section that its instrument has in a report."""
+    """Display of a result as its instrument's section of a report."""
 
     def headline(self, result: Result) -> pl.DataFrame:
-        """The rows that answer the question of its instrument."""
+        """Return the rows of the summary that answer the instrument's question."""
         signature = result.signature
         return instrument(signature["probe"]).headline.table(result.summary, signature["model"])
 
     def charts(self, result: Result) -> dict[str, Any]:
-        """Return the charts of the section by name, each an Altair chart."""
+        """Return the section's charts by name, each an Altair chart."""
         return notebook.Charts(instrument(result.signature["probe"]).section.figures([result]))
 
     def html(self, result: Result) -> str:

@@ -1,7 +1,7 @@
-"""Fields of a probe: their arguments in a call, their form in a signature, and the files that stand for tables.
+"""Field types of a probe: arguments accepted in a call, form in a signature, and tables stored as files.
 
 `data: Annotated[Given[str, Data], CITED, Table(…)]` is a `str` for pydantic and for code that reads it, while a type
-checker lets a call give all of `Data`. A field of such a type has its default from `default_of`.
+checker accepts any `Data` in a call. The default of such a field is set with `default_of`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ K = TypeVar("K")
 G = TypeVar("G")
 
 File: TypeAlias = str | Path
-"""The argument of a call that names one file."""
+"""Type of an argument that names one file."""
 Files: TypeAlias = str | Path | Iterable[str | Path]
-"""The argument of a call that names files."""
+"""Type of an argument that names one or more files."""
 Data: TypeAlias = str | Path | pl.LazyFrame | Iterable[Any]
-"""The argument of a call for files or tables: names, a frame of polars or pandas, rows, or columns."""
+"""Type of an argument for files or tables: file names, a polars or pandas frame, rows, or columns."""
 Columns: TypeAlias = Mapping[str, str]
-"""The names of columns, by field."""
+"""Type of an argument that maps fields to column names."""
 
 if TYPE_CHECKING:
 
     class Given(Generic[K, G]):
-        """A field that keeps a K and is given a G in a call; checkers take the parameter's type from `__set__`."""
+        """A field that stores a K and accepts a G in a call; type checkers use the parameter type of `__set__`."""
 
         def __get__(self, probe: object, owner: Any = None) -> K: ...
 
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
 else:
 
     class Given:
-        """The first of two types, the one that pydantic checks."""
+        """Stand-in at run time: `Given[K, G]` is K, the type that pydantic validates."""
 
         def __class_getitem__(cls, types: tuple[Any, Any]) -> Any:
             return types[0]
 
 
 def default_of(*, default: Any) -> Any:
-    """Return a field with a default, of a type that is `Given`."""
+    """Return a pydantic field with a default, for a field whose type is `Given`."""
     return Field(default=default)
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The form of a field in a signature, as metadata of its type.
+    """Metadata of a field's type: how the field is written in a signature.
 
-    An example is `Annotated[list[str] | None, Written(none="all")]`. `none` stands for None, `separator` between the
-    values of a list. A `citation` names files, which a signature cites by name and hash.
+    An example is `Annotated[list[str] | None, Written(none="all")]`. `none` is written for None, and `separator`
+    between the values of a list. With `citation`, the field names files, which a signature cites by name and hash.
     """
 
     none: str = "none"
@@ -68,16 +68,16 @@ class Written:
 
 
 CITED = Written(citation=True)
-"""A field that names files."""
+"""Metadata of a field that names files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The forms in which Python may give the table that a field names.
+    """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
-    `columns` are the names of the columns, in order, of rows without names. `rows` makes rows of anything else, with
-    the names that the call gives to columns and that of the table in messages. The table is kept in a file whose name
-    ends in `suffix`, or in the file that `file` makes of it, if any.
+    `columns` are the column names of rows without names, in order. `rows` converts the value passed to rows; its other
+    arguments are the `columns` of the call and the name of the table in messages. The table is stored in a file whose
+    name ends in `suffix`, unless `file` returns the path of a file for the value.
     """
 
     columns: tuple[str, ...] = ()
@@ -91,11 +91,11 @@ def _document(given: Any) -> Path | None:
 
 
 DOCUMENT = Table(file=_document)
-"""A field that names a set.yaml, whose keys may be given in Python as a mapping."""
+"""Metadata of a field that names a set.yaml; a call may pass its content as a mapping."""
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call, with files in place of the tables given for them. Raises DataError."""
+    """Return the arguments of a call, with each table replaced by a file. Raises DataError."""
     named = fields.get("columns")
     columns = named if isinstance(named, Mapping) else {}
     return {name: _taken(model, name, value, columns) for name, value in fields.items()}
@@ -109,7 +109,7 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
         return str(value)
     table: Table | None = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
     if table is not None and isinstance(value, list) and not value:
-        raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
+        raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"give a file name, or {ROWS}")
     if table is not None and is_table(value):
         if (made := table.file(value)) is not None:
             return str(made)
@@ -123,17 +123,17 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
 
 
 def _instead(value: object) -> str:
-    """Return a hint for a value that is neither a file nor a table."""
+    """Return the hint for a value that is neither a file nor a table."""
     if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
-        return f"name a file, or {ROWS}"
-    return "give the file or the table that was read, with columns=… where its columns have other names"
+        return f"give a file name, or {ROWS}"
+    return "give the file or the table that was read, and columns=… if its columns have other names"
 
 
 _PLAIN = Written()
 
 
 def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """Return the part of a signature about columns not called like their fields; empty if there are none."""
+    """Return the signature field for columns not named after their fields; empty if there are none."""
     several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
     named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}
@@ -149,7 +149,7 @@ def names_files(model: type[BaseModel], name: str) -> bool:
 
 
 def without_place(value: Any) -> Any:
-    """Return the value of a field that names files, with absolute paths cut to file names."""
+    """Return the value of a field that names files, with absolute paths reduced to file names."""
     if isinstance(value, list):
         return [without_place(part) for part in value]
     if isinstance(value, dict):
@@ -161,7 +161,7 @@ def without_place(value: Any) -> Any:
 
 
 def in_json(value: Any) -> Any:
-    """Return the value of a field in JSON types; bytes in file names that are not text become their codes."""
+    """Return the value of a field in JSON types; undecodable bytes in file names are written as their codes."""
     if isinstance(value, list | tuple):
         return [in_json(part) for part in value]
     if isinstance(value, dict):
@@ -170,7 +170,7 @@ def in_json(value: Any) -> Any:
 
 
 def written(settings: BaseModel, name: str) -> str:
-    """Return the value of a field as signatures have it."""
+    """Return the value of a field as written in a signature."""
     how, value = _how(type(settings), name), getattr(settings, name)
     if value is None:
         return how.none

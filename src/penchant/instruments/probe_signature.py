@@ -1,4 +1,4 @@
-"""Calls of probes from Python, and the parameters in their `help`."""
+"""Constructor calls of probes from Python, and the parameters shown by `help`."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ else:
     ModelMetaclass = type(BaseModel)
 
 PARAMETERS = "\n\nParameters\n----------\n"
-"""The text between the description of a probe and its parameters."""
+"""Heading between the description of a probe and its parameters."""
 _BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, default_of))
 class Called(ModelMetaclass):
-    """The metaclass of probes: a wrong call is an error of one line, and tables may be given in place of files.
+    """Metaclass of probes: an invalid call raises a one-line error, and tables are accepted in place of files.
 
-    The first argument may be the data. Type checkers see the fields as parameters by the decorator here; mypy does not
-    look for it in pydantic's own metaclass. Fields with `kw_only=False` may be given without their names.
+    The first argument may be the data. The decorator makes the fields visible to type checkers as parameters; mypy does
+    not look for it in pydantic's own metaclass. Fields with `kw_only=False` may be passed by position.
     """
 
     if not TYPE_CHECKING:  # pyright takes the __call__ of a metaclass for the whole signature
 
         def __call__(self, *given: Any, **fields: Any) -> Any:
-            """Make a probe. Raises MethodError or DataError for a call that cannot be made."""
+            """Create a probe. Raises MethodError or DataError if the call is invalid."""
             probe: Any = self
             known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
             if len(given) == 1 and "data" in known and "data" not in fields:
@@ -54,13 +54,13 @@ class Called(ModelMetaclass):
                 raise _unfit(probe, fields, first) from None
 
     def __dir__(self) -> list[str]:
-        """List the names of a probe, without those that all models of pydantic have, which `help` would list."""
+        """List the attributes of a probe class, without those inherited from pydantic's `BaseModel`."""
         names = (name for name in super().__dir__() if name not in vars(BaseModel))
         return [name for name in names if not name.startswith(("__", "model_"))]
 
 
 def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
-    """Return the error for the value of a parameter, or for an unknown key in a mapping, naming the known keys."""
+    """Return the error for an invalid value of a parameter, or for an unknown key in a mapping, with the known keys."""
     name, *keys = (str(part) for part in error["loc"] if part != "[key]") if error["loc"] else ("",)
     where = ", ".join(part for part in (probe.__name__, name) if part)
     known = _keys(probe.model_fields[name].annotation) if keys else []
@@ -69,14 +69,14 @@ def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str
         value = given.get(keys[0]) if isinstance(given, Mapping) else None
         hint = f"the keys are {', '.join(known)}" if value in known else one_of(keys[0], known)
         if value in known:
-            hint = f"write it the other way round, as in {{{value!r}: {keys[0]!r}}}: {hint}"
+            hint = f"swap the two, as in {{{value!r}: {keys[0]!r}}}: {hint}"
         return MethodError(f"unknown key {shortened(keys[0])}", where=where, hint=hint)
     package = probe.__module__.partition(".")[0]
-    return MethodError(in_words(error), where=where, hint=f"help({package}.{probe.__name__}) explains every parameter")
+    return MethodError(in_words(error), where=where, hint=f"help({package}.{probe.__name__}) describes every parameter")
 
 
 def _keys(annotation: Any) -> list[str]:
-    """Return the keys that a mapping of this type may have; none if any key is allowed."""
+    """Return the keys allowed in a mapping of this type; empty if any key is allowed."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return list(annotation.model_fields)
     parts = get_args(annotation)
@@ -86,9 +86,9 @@ def _keys(annotation: Any) -> list[str]:
 
 
 def explain(probe: type[BaseModel], own: Collection[str]) -> None:
-    """Give a probe a docstring and a signature with its parameters.
+    """Set the signature of a probe class and add its parameters to its docstring.
 
-    Required parameters come first, then its `own`, then those of all probes.
+    Required parameters come first, then the probe's `own` parameters, then those common to all probes.
     """
     fields = probe.model_fields
     order = sorted(fields, key=lambda name: (not fields[name].is_required(), name not in own))
@@ -100,7 +100,7 @@ def explain(probe: type[BaseModel], own: Collection[str]) -> None:
 
 
 def _explained(name: str, field: FieldInfo) -> str:
-    """Return a parameter in numpy's style: name, type, bounds, default and explanation."""
+    """Format a parameter in numpy's style: name, type, bounds, default and description."""
     kinds = ((type(part).__name__, part) for part in field.metadata)
     bounds = [f"{_BOUNDS[kind]} {getattr(part, kind.lower())}" for kind, part in kinds if kind in _BOUNDS]
     default = "required" if field.is_required() else f"default {field.get_default()!r}"
@@ -110,7 +110,7 @@ def _explained(name: str, field: FieldInfo) -> str:
 
 
 def _type(field: FieldInfo) -> str:
-    """Return the type of a parameter as it is written, with "table" if a call takes tables."""
+    """Return the type of a parameter as written in code, with "table" if tables are accepted."""
     shown = shown_type(field.annotation)
     if not any(isinstance(part, Table) for part in field.metadata):
         return shown
@@ -118,7 +118,7 @@ def _type(field: FieldInfo) -> str:
 
 
 def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
-    """Return the signature of a call of a probe with these parameters."""
+    """Return the signature of a constructor call with these parameters."""
     parameters = [
         inspect.Parameter(
             name,

@@ -1,7 +1,7 @@
-"""The instruments that are installed: ours and those of other packages, found in the same way.
+"""Registry of installed instruments: penchant's own and those of other packages, found in the same way.
 
-A package declares an instrument as an entry point of the group `penchant.instruments`, named like its probe. One that
-cannot be loaded is left out and named in `left_out`; it never stops the others.
+A package declares an instrument as an entry point of the group `penchant.instruments`, named like its probe. An
+instrument that cannot be loaded is listed in `left_out` and does not affect the others.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ from penchant.tables.data_paths import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
 FEWEST = 3
-"""The fewest checkpoints that make a curve."""
+"""Minimum number of checkpoints for a curve."""
 _OURS = "penchant"
 _HOME = Path(__file__).parents[1]
 AnyOne = TypeVar("AnyOne", bound=Result)
 
 
 def instruments() -> Mapping[str, Instrument]:
-    """Return every instrument by the name of its probe, ours first."""
+    """Return all usable instruments by the names of their probes, penchant's own first."""
     return _installed()[0]
 
 
 def left_out() -> tuple[str, ...]:
-    """Return one line for each instrument that cannot be used, saying why."""
+    """Return one line for each instrument that cannot be used, with the reason."""
     return _installed()[1]
 
 
 def instrument(name: str) -> Instrument:
-    """Return the instrument whose probe has a name. Raises MethodError naming the known ones."""
+    """Return the instrument whose probe is called `name`. Raises MethodError, with the known names, otherwise."""
     if name not in instruments():
         raise MethodError(unknown(name), hint=one_of(name, instruments()))
     return instruments()[name]
 
 
 def unknown(name: str) -> str:
-    """Describe the problem of an unknown probe's name, which may be that of an instrument left out."""
+    """Return the message for an unknown probe name, with the reason if an instrument of that name was left out."""
     reasons = [line for line in left_out() if line.startswith(f"instrument '{name}' ")]
     return reasons[0] if reasons else f"unknown probe '{name}'"
 
 
 def forget() -> None:
-    """Look for instruments again at the next use, such as after a package was installed."""
+    """Clear the cached registry, so that packages installed since are found at the next use."""
     _installed.cache_clear()
 
 
@@ -86,7 +86,7 @@ def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
 
 
 def _place(error: Exception) -> str:
-    """Return the place of an error in another package, if it was read at all."""
+    """Return the place of an error in another package's code; empty if there is none."""
     ours = (str(_HOME), str(Path(importlib.__file__).parent), "<frozen")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
     return f" — {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
@@ -97,7 +97,7 @@ def _package(point: importlib.metadata.EntryPoint) -> str:
 
 
 def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
-    """Describe the problem of what an entry point loaded; "" if there is none."""
+    """Describe why a loaded entry point cannot be used; empty if it can."""
     if not isinstance(loaded, Instrument):
         return f"it is a {type(loaded).__name__}, not an Instrument"
     if not issubclass(loaded.probe, Probe) or getattr(loaded.probe, "name", None) != name:
@@ -106,13 +106,13 @@ def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
         return "another instrument has that name"
     abstract = sorted(loaded.probe.__abstractmethods__)
     if abstract:
-        return f"its probe lacks {', '.join(abstract)}"
+        return f"its probe does not implement {', '.join(abstract)}"
     missing = [path.name for path in template_files(loaded) if not path.exists()]
     return f"its files are not installed: {', '.join(missing)}" if missing else ""
 
 
 def template_files(described: Instrument) -> list[Path]:
-    """Return the files that an instrument's studies start from."""
+    """Return the template files that studies of an instrument start from."""
     names = (described.template,) if isinstance(described.template, str) else described.template
     places = [described.folder / name for name in names]
     return [file for place in places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
@@ -124,21 +124,22 @@ def references(described: Instrument) -> Mapping[str, Reference]:
 
 
 def own_references(described: Instrument) -> Mapping[str, Reference]:
-    """Return the works in an instrument's own file, if there is one. Raises DataError."""
+    """Return the works in an instrument's `references.bib`; empty if it has no such file. Raises DataError."""
     file = described.folder / "references.bib"
     return dict(read_references(file)) if file.is_file() else {}
 
 
 def bundled_sets(described: Instrument) -> list[str]:
-    """Return the names of the data sets bundled with an instrument, and of others' sets that it reads."""
+    """Return the names of the bundled data sets that an instrument reads, including sets of other instruments."""
     homes = described.probe.set_folders()
     return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 
 def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
-    """Return two results without the items that were left out for one of the models.
+    """Return two results, restricted to the items that both models read.
 
-    Their estimates, which are of other items, are then left out too. Raises StudyError if no item is left.
+    If any item is removed, the summaries are emptied, since their estimates cover other items. Raises StudyError if no
+    item is left.
     """
     rows = pl.DataFrame(Joined.of([a.items, b.items]).rows).drop_nulls()
     if len(rows) == len(a.items) == len(b.items):
@@ -153,16 +154,16 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
 
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
-    """Return two results of one model, each named with the settings in which the two differ.
+    """Return two results of the same model, each renamed with the settings in which they differ.
 
-    An example is "bert-base-cased (method:pll)". Settings that follow from others are left out of the name. Raises
-    StudyError if the settings are the same.
+    An example is "bert-base-cased (method:pll)". Settings that follow from other settings are left out of the name.
+    Raises StudyError if all settings are the same.
     """
     differing = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
     implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
     keys = [key for key in differing if key not in set.intersection(*implied)] or differing
     if not keys:
-        raise StudyError("both are of one model with the same settings: there is no difference to measure")
+        raise StudyError("both results are of the same model with the same settings, so they cannot be compared")
     named = []
     for result in (a, b):
         settings = ", ".join(f"{key}:{result.signature.get(key, 'none')}" for key in keys)
@@ -172,15 +173,16 @@ def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Return the differences between two results on the same items, a − b, with intervals and tests.
+    """Return the differences a − b between two results on the same items, with intervals and tests.
 
-    Each row is an estimate. Items that were left out for one of the models are left out for both. Two results of one
-    model are named with the settings in which they differ, such as the method. Each instrument has its own comparison:
-    see the `compare` module in its folder. The columns `detectable` (the smallest difference that the study could
-    detect four times out of five, at the first step of Holm's correction where there is one; infinite if even the
-    largest possible difference is too small), `bound`, `low_bound` and `high_bound` (the interval that decides two
-    one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two
-    cannot be compared, naming the part of the signature that differs.
+    Each row is an estimate. Items that were left out for one model are left out for both. Two results of the same model
+    are named with the settings in which they differ, such as the method. Each instrument has its own comparison: see
+    the `compare` module in its folder. Four columns show what "no difference" means. `detectable` is the smallest
+    difference that the study could detect with a power of 80 %, at the first step of Holm's correction if there is one;
+    it is infinite if even the largest possible difference is too small. `bound` is the equivalence bound, and
+    `low_bound` and `high_bound` are the limits of the interval that decides two one-sided tests; all three are NaN
+    unless the study sets a bound. Raises StudyError if the results cannot be compared, naming the signature keys that
+    differ.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
@@ -212,7 +214,7 @@ _BOUNDS = {"low": pl.Float64, "high": pl.Float64}
 def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
     """Return the smallest difference that each test could detect, at the first step of Holm's correction.
 
-    It is infinite if no difference can be as large.
+    It is infinite if it exceeds the largest possible difference.
     """
     tests = compared["tests"] if "tests" in compared.columns else [0] * len(compared)
     sizes = [
@@ -229,17 +231,17 @@ def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
 
 
 def _narrower(result: Result) -> Result:
-    """Return the result with the level of two one-sided tests, to be compared at it."""
+    """Return the result with the confidence level that corresponds to two one-sided tests."""
     level = f"{narrower(float(result.signature['level'])):.12g}"
     settings = {**result.settings, "level": float(level)}
     return replace(result, signature=result.signature.with_(level=level), settings=settings)
 
 
 def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
-    """Return the estimates over the steps of one training, from its checkpoints; one row an estimate.
+    """Return the estimates over the steps of one training run, one row per estimate.
 
-    There are none for fewer than three checkpoints, or if the instrument has no curves. Raises StudyError if the
-    checkpoints cannot be compared.
+    `checkpoints` are pairs of a step and a result. The table is empty if there are fewer than three checkpoints or the
+    instrument has no curves. Raises StudyError if the checkpoints cannot be compared.
     """
     draw = instrument(checkpoints[0][1].signature["probe"]).curve if len(checkpoints) >= FEWEST else None
     return pl.DataFrame() if draw is None else draw(family, checkpoints)
@@ -250,10 +252,10 @@ def placed(
     comparisons: Mapping[str, pl.DataFrame],
     curves: Mapping[str, pl.DataFrame] | None = None,
 ) -> Iterator[Placed]:
-    """Yield the sections of a study in order.
+    """Yield the sections of a study's report, in order.
 
-    Results are by probe directory and model, differences and curves by probe directory. An overview comes before the
-    first of its instruments, if there are results of more than one of them.
+    `results` are by probe directory and model, `comparisons` and `curves` by probe directory. An overview precedes the
+    first of its instruments if there are results of several of them.
     """
     by_place: dict[str, list[Result]] = {}
     for (place, _), result in results.items():
@@ -287,9 +289,9 @@ def placed(
 
 
 def fault(error: Exception) -> str:
-    """Return one line about an error in another package's instrument, or in our code with its values.
+    """Return one line that describes an error in another package's instrument, or in penchant's code called by it.
 
-    It names the instrument, the error, and the function, file and line; "" for any other error.
+    It names the instrument, the error, and the function, file and line; it is empty for any other error.
     """
     found = [(name, frame, line) for frame, line in traceback.walk_tb(error.__traceback__) for name in _owners(frame)]
     if not found:
@@ -304,7 +306,7 @@ def fault(error: Exception) -> str:
 
 
 def _owners(frame: FrameType) -> Iterator[str]:
-    """Yield the instrument of another package whose code a frame runs, or whose probe it serves."""
+    """Yield the names of other packages' instruments to whose code or probe a frame belongs."""
     for name, described in instruments().items():
         home, own = described.folder, frame.f_locals.get("self")
         if not home.is_relative_to(_HOME) and (

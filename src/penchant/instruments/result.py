@@ -1,4 +1,4 @@
-"""The result of a probe with one model, able to show itself."""
+"""The result of a probe for one model, with its display in notebooks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from penchant.plurals import counted
 
 
 class Presentation(Protocol):
-    """The display of results in a notebook, provided by a module that knows the instruments."""
+    """Protocol for the display of results in a notebook, implemented by a module that imports the instruments."""
 
     def headline(self, result: Result) -> pl.DataFrame:
-        """The rows that answer the question of its instrument."""
+        """Return the rows of the summary that answer the instrument's question."""
 
     def charts(self, result: Result) -> dict[str, Any]:
         """Return the charts of the result's section by name."""
@@ -29,16 +29,17 @@ class Presentation(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Result(records.Result):
-    """The result of a probe with one model.
+    """The result of a probe for one model.
 
-    `items` has one row per stimulus with its scores; `summary` one row per estimate, each with its signature;
-    `cautions` what a reader must know before using a number; `settings` the parameters of its probe in JSON types.
+    `items` has one row per stimulus, with its scores; `summary` has one row per estimate, each with its signature;
+    `cautions` are what a reader must know before using a number; `settings` are the parameters of the probe in JSON
+    types.
     """
 
     _presentation: ClassVar[Callable[[], Presentation]]
     _in_memory: ClassVar[str] = (
-        "a notebook shows a result; result.charts() has its charts, result.summary and result.items are its tables. A "
-        "report is of a directory that penchant.run has written"
+        "a notebook displays a result; result.charts() returns its charts, result.summary and result.items are its "
+        "tables. A report needs a directory written by penchant.run"
     )
 
     def __repr__(self) -> str:
@@ -55,19 +56,19 @@ class Result(records.Result):
     @classmethod
     @asked
     def load(cls, directory: str | Path) -> Result:
-        """Read a result that `save` wrote. Raises StudyError when the directory does not hold one."""
+        """Read a result written by `save`. Raises StudyError if the directory does not contain a result."""
         return cls(*records.read_result(directory))
 
     @property
     def headline(self) -> pl.DataFrame:
-        """The numbers that answer the question of the instrument: model, levels, measure, value, low, high and n."""
+        """The estimates that answer the instrument's question: model, levels, measure, value, low, high and n."""
         return Result._presentation().headline(self)
 
     def charts(self) -> dict[str, Any]:
         """Return the charts of the report by name, each an Altair chart (`.save("x.svg")`).
 
-        A notebook shows all of them as pictures, and one of them as Altair does, which fetches its scripts from the
-        network unless `altair.renderers.enable("svg")` was called.
+        A notebook shows the whole mapping as images. It shows a single chart with Altair, which loads its scripts from
+        the network unless `altair.renderers.enable("svg")` was called.
         """
         return Result._presentation().charts(self)
 
@@ -77,5 +78,5 @@ class Result(records.Result):
 
 
 def present_with(presentation: Callable[[], Presentation]) -> None:
-    """Set the function that makes the presentation of results; it is called when one is shown."""
+    """Set the function that returns the presentation of results; it is called whenever a result is shown."""
     Result._presentation = presentation

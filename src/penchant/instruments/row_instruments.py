@@ -1,4 +1,4 @@
-"""The descriptor of an instrument over rows: views, comparison and default words that follow from its measures."""
+"""Description of an instrument based on a row probe: views, comparison and default text derived from its measures."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from penchant.wording.templates import Text, document
 
 
 def instrument_of(probe: type[RowProbe[Any]]) -> Instrument:
-    """Return the instrument of a probe over rows.
+    """Return the instrument of a probe that runs on the rows of a table.
 
-    Its words are in `text.yaml` beside it: title, question, and under `prose` methods and limits, each a list of
-    paragraphs; names of tables and figures may be there, too.
+    Its text is in `text.yaml` in the folder of the probe: title, question, and under `prose` methods and limits, each a
+    list of paragraphs. Titles of tables and figures are optional.
     """
 
     def differences(a: pl.DataFrame, b: pl.DataFrame, settings: RowProbe[Any]) -> Iterator[Estimate]:
@@ -53,11 +53,11 @@ def _headline(measure: Measure) -> Headline:
 
 
 TEXTS = ("title", "question", "columns", "tables", "figures", "items", "prose", "methods", "notes", "meanings")
-"""The keys of a `text.yaml`."""
+"""Keys allowed at the top level of a `text.yaml`."""
 
 
 def require_keys(file: Path, usual: Mapping[str, Any]) -> None:
-    """Raise DataError for an unknown key of a `text.yaml`; `usual` has the keys of tables and figures."""
+    """Raise DataError if a `text.yaml` has an unknown key; `usual` has the allowed keys of tables and figures."""
     found = document(file) if file.is_file() else {}
     prose = ("methods", "limits", "finding")
     known = {"": TEXTS, "prose": prose, "tables": usual["tables"], "figures": usual["figures"]}
@@ -87,7 +87,7 @@ def _slug(measure: Measure) -> str:
 
 
 def _shown(measure: Measure, noun: str, *, gap: bool = False) -> Shown:
-    """Return the format of a measure, or of a `gap` between two models: shares as percentages, gaps as points."""
+    """Return the number format of a measure, or with `gap` of its differences: shares in percent, gaps in points."""
     if not measure.share:
         return Shown("+.3f", noun)
     if gap or isinstance(measure, Contrast):
@@ -144,7 +144,7 @@ def _series(measure: Measure, result: Result) -> pl.Series:
 
 
 def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
-    """Return the words for everything that an author need not name."""
+    """Return the default text for every entry that an author may omit from `text.yaml`."""
     tables: dict[str, Any] = {}
     figures: dict[str, Any] = {}
     finding: dict[str, Any] = {}

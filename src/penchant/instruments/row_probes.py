@@ -1,6 +1,6 @@
-"""Instruments over the rows of a table: a model scores sentences of each row, and measures use those scores.
+"""Probes that run on the rows of a table: a model scores the sentences of each row, and measures use the scores.
 
-An author names the columns of a row, the sentences made of it, and the measures.
+An author declares the columns of a row, the sentences made from it, and the measures.
 """
 
 from __future__ import annotations
@@ -30,34 +30,37 @@ from penchant.tables.rows import read_models
 
 
 class Row(BaseModel):
-    """A row of a table; a subclass names the columns, each with a docstring. Further columns are ignored."""
+    """Base class for rows of a table; a subclass declares the columns, each with a docstring.
+
+    Further columns of the table are ignored.
+    """
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
     id: Text = ""
-    """A name for the row, unique in the table. Default: its line."""
+    """A name for the row, unique in the table. Default: its line number."""
 
 
 R = TypeVar("R", bound=Row)
 
 
 class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
-    """The base of probes over the rows of a table.
+    """Base class for probes that run on the rows of a table.
 
-    A subclass names the `row`, the `sentences` made of one and the `measures`, which may use columns that it adds to
-    the items. Its own fields are parameters, and appear in the signature.
+    A subclass defines `row`, `sentences` and `measures`; the measures may use columns that `added` adds to the items.
+    Further fields of the subclass are parameters and appear in the signature.
     """
 
     row: ClassVar[Any]
-    """The columns of the table: a subclass of `Row`."""
+    """Class of the rows: a subclass of `Row` that declares the columns."""
     measures: ClassVar[tuple[Measure, ...]]
-    """The measures, the main one first."""
+    """The measures; the first is the main one."""
     noun: ClassVar[str] = "rows"
-    """The plural noun for rows."""
+    """Plural noun for the rows."""
     limited: ClassVar[str] = "rows"
 
     data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
-    """A table with one row an item; penchant schema has its columns."""
+    """A table with one row per item; `penchant schema` lists its columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
     """The columns that have other names in the table, as field: column."""
     method: str | None = None
@@ -67,26 +70,27 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
 
     @abstractmethod
     def sentences(self, row: R) -> Mapping[str, str]:
-        """Return the sentences that a model scores for a row, by names that all rows have."""
+        """Return the sentences that a model scores for a row, by name; the names are the same for all rows."""
 
     def added(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the items with the columns that measures use.
+        """Return the items with further columns for the measures; by default the items themselves.
 
-        For each sentence NAME they have NAME, score_NAME and tokens_NAME, beside the columns of the row.
+        For each sentence NAME, the items have the columns NAME, score_NAME and tokens_NAME, besides the columns of the
+        row.
         """
         return items
 
     def read(self, path: Path) -> list[tuple[str, R]]:
-        """Return the rows with their places. Raises DataError naming file, line and field."""
+        """Return the rows, each with its place. Raises DataError naming file, line and field."""
         rows = read_models(path, self.row, columns=self.columns, naming="columns: {FIELD: …}")
         if not rows:
-            raise DataError("holds no rows", file=path)
+            raise DataError("contains no rows", file=path)
         named = [(line, row.model_copy(update={"id": row.id or str(line)})) for line, row in rows]
         self._require_names(named, path)
         return [(place(path, line), row) for line, row in named]
 
     def items(self, read: list[tuple[str, R]]) -> Sequence[tuple[str, R]]:
-        """Return the rows."""
+        """Return the rows, each with its place."""
         return read
 
     def texts_of(self, item: tuple[str, R]) -> Sequence[str]:
@@ -98,7 +102,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return item[0]
 
     def group(self, item: tuple[str, R]) -> str:
-        """Return the level of a row in the first measure that has levels."""
+        """Return the level of a row in the first measure that has levels; empty if there is none."""
         levels = [measure.by for measure in self.measures if measure.by]
         return str(getattr(item[1], levels[0], "")) if levels else ""
 
@@ -114,11 +118,11 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
             )
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with its method set. Raises MethodError if it does not fit the model."""
+        """Return the probe with its scoring method set. Raises MethodError if the method does not fit the model."""
         return self.model_copy(update={"method": method_for(self.method, language_model(model)).name})
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the table, the parameters of the subclass, and the scoring settings."""
+        """Return the signature fields for the table, the parameters of the subclass, and the scoring settings."""
         lm = language_model(model)
         own = [name for name in type(self).model_fields if name not in RowProbe.model_fields]
         return {
@@ -132,7 +136,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """Score the sentences of every row."""
+        """Score the sentences of every row and return the items."""
         chosen = self.asked(session.base)
         rows, told = self.known(session, chosen)
         sentences = [self.sentences(row) for _, row in rows]
@@ -149,5 +153,5 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
         return Measured(items, told)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the measures of the items."""
+        """Return the estimates of the measures."""
         return estimates(self.measures, measured.items, self.level, self.noun)

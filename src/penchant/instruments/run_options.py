@@ -1,4 +1,4 @@
-"""Options of a run of a probe or a study that change no number."""
+"""Run options of a probe or a study; none of them changes a number."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from penchant.engine.engine import Counts
 from penchant.models.load import Model
 
 Progress: TypeAlias = Callable[[float, float], None]
-"""A callable given what was done since the last call, and the total."""
+"""Type of a progress callback: called with the amount done since the last call, and the total."""
 
 
 def _no_progress(done: float, total: float) -> None:
-    """Show nothing."""
+    """Ignore progress."""
 
 
 def _silent(text: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""
 
 
 def _no_bars(label: str) -> Progress:
-    """Return progress that is not shown."""
+    """Return a progress callback that shows nothing."""
     return _no_progress
 
 
 @dataclass(slots=True)
 class Run:
-    """Options of a run of a probe or a study. None of them changes a number.
+    """Run options of a probe or a study. None of them changes a number.
 
-    `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
-    items finished since the last call, number of items), `base` the directories in which relative data paths are looked
-    up. `warn` is called with warnings for the user, `say` with the step at hand; `bars` gives the progress of a piece
-    of work by its label. `backend` runs the batches (default: in this process), `place` is a cluster that does a
-    study's work. `counts` is filled with what the run took. `resume` goes on with what is in a study's directory;
-    `rerun` also measures again what has changed since. `rehash` hashes the files of models even if the cache remembers
-    their hashes. `models` are loaded already, by their names in the study.
+    `cache` is a file of stored answers, `batch_tokens` the batch size in tokens, `progress` a callback that receives
+    (number of items finished since the last call, number of items), `base` the directories in which relative data paths
+    are looked up. `warn` is called with warnings for the user, `say` with the current step; `bars` returns the progress
+    callback for a labelled piece of work. `backend` runs the batches (default: in this process); `place` is the cluster
+    on which a study runs. `counts` receives the resources used by the run. `resume` continues a study from the contents
+    of its directory; `rerun` also repeats measurements whose parameters have changed. `rehash` hashes model files even
+    if their hashes are cached. `models` are models already loaded, by their names in the study.
     """
 
     cache: Path | None = None
@@ -58,5 +58,5 @@ class Run:
     models: Mapping[str, Model] = field(default_factory=dict)
 
     def of_probe(self, label: str) -> Run:
-        """Return the options for one probe and one model of the study, which has its own counts and progress."""
+        """Return the options for one probe and one model of the study, with their own counts and progress."""
         return replace(self, progress=self.bars(label), counts=Counts())

@@ -1,4 +1,4 @@
-"""The measurement of one model: its scorer, the files that it may keep, and its progress."""
+"""Measurement session of one model: its scorer, its temporary files and its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penchant.vectors.static import StaticVectors
 
 @dataclass(slots=True)
 class Session:
-    """The argument of `measure`: a `model`, and the directories `base` in which data are searched for."""
+    """A measurement session, passed to `measure`: a `model`, and the directories `base` in which data are looked up."""
 
     model: Any
     base: Sequence[Path]
@@ -30,7 +30,7 @@ class Session:
 
     @classmethod
     def of(cls, model: object, run: Run) -> Session:
-        """Return a session with a model, for a `with` statement."""
+        """Return a session for a model, to be used in a `with` statement."""
         return cls(model, run.base, run)
 
     def __enter__(self) -> Session:
@@ -53,7 +53,7 @@ class Session:
 
     @property
     def scorer(self) -> Scorer:
-        """The scorer of the model. Raises ModelError for word vectors, which need none."""
+        """The scorer of the model. Raises ModelError for word vectors, which are not scored."""
         if self._scorer is None:
             language_model(self.model)
             raise RuntimeError("use a session in a with statement")
@@ -61,35 +61,35 @@ class Session:
 
     @property
     def lm(self) -> LanguageModel:
-        """The model as a language model. Raises ModelError for word vectors."""
+        """The model, if it is a language model. Raises ModelError for word vectors."""
         return language_model(self.model)
 
     def expect(self, items: int, *, inputs: int = 1) -> None:
-        """Set the number of items, for progress, and of the inputs that are run for each."""
+        """Set the number of items and the number of model inputs per item, for progress."""
         self._total, self._share = items, 1 / inputs
 
     def advance(self, done: float) -> None:
-        """Report that some inputs are done, as the scorer does."""
+        """Report the number of inputs done since the last call; called by the scorer."""
         self.run.progress(done * self._share, self._total)
 
     def folder(self) -> Path:
-        """Return the folder for vectors: beside the cache of answers, or one that lasts as long as the session."""
+        """Return the folder for vectors: next to the cache, or without a cache a temporary folder for the session."""
         if self.run.cache is not None:
             return self.run.cache.with_suffix(".vectors")
         return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
 
 
 def require_static(probe: str, model: object) -> StaticVectors:
-    """Return a model as static word vectors. Raises MethodError for any other."""
+    """Return the model if it consists of static word vectors. Raises MethodError otherwise."""
     if not isinstance(model, StaticVectors):
         name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
-        raise MethodError(f"{probe} reads static word vectors and {name} is {kind}", hint="use seat or ceat")
+        raise MethodError(f"{probe} requires static word vectors, but {name} is {kind}", hint="use seat or ceat")
     return model
 
 
 def require_masked(probe: str, model: object, hint: str = "") -> LanguageModel:
-    """Return a masked model. Raises MethodError, with the `hint`, for any other."""
+    """Return the model if it is a masked model. Raises MethodError, with the `hint`, otherwise."""
     lm = language_model(model)
     if lm.kind != "masked":
-        raise MethodError(f"{probe} is for masked models and {lm.name} is {lm.kind}", hint=hint)
+        raise MethodError(f"{probe} requires a masked model, but {lm.name} is {lm.kind}", hint=hint)
     return lm

@@ -1,6 +1,6 @@
-"""The settings of a probe: its parameters, without its work.
+"""Settings of a probe: its parameters, without the methods that measure a model.
 
-Estimates, comparisons and sections are given settings; a result keeps those it was measured with as JSON.
+Estimates, comparisons and report sections receive settings; a result stores its settings as JSON.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from penchant.tables.documents import SETTINGS
 
 
 class Settings(BaseModel, metaclass=Called):
-    """The parameters that all probes have; those of an instrument are the fields of a subclass."""
+    """Parameters common to all probes; a subclass adds those of an instrument as fields."""
 
     model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
     name: ClassVar[str]
     """The name of the probe in a study."""
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Parameters for the conventions of another tool, by its name."""
+    """Parameters that follow the conventions of another tool, by the name of the tool."""
     limited: ClassVar[str] = ""
-    """The noun for the things that `limit` counts, such as "pairs"; "" for an instrument without pilots."""
+    """Plural noun for the items that `limit` counts, such as "pairs"; empty for an instrument without pilots."""
 
     difference_scale: ClassVar[Scale] = Scale()
-    """The scale of differences between models: their largest size, and their format."""
+    """Scale of the differences between models: their largest size and their format."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
@@ -42,18 +42,18 @@ class Settings(BaseModel, metaclass=Called):
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
     equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
-    """The largest difference between two models that does not matter to you, chosen before looking.
+    """The largest difference between two models that you consider negligible, chosen before seeing any result.
 
-    Models whose difference is shown to be smaller count as equal (two one-sided tests). It is a share of pairs for
-    accuracies (0.05 is 5 points), on their own scale for β and δ and for effect sizes, and in points of the scale from
-    1 to 5 for ratings.
+    Models whose difference is shown to be smaller count as equal (two one-sided tests). It is a proportion of pairs for
+    accuracies (0.05 is 5 points), a value on their own scale for β, δ and effect sizes, and points of the scale from 1
+    to 5 for ratings.
     """
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
     """A pilot: at most this many items, drawn with the seed and spread evenly over their groups. Default: all."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Put the parameters into the docstring and the signature, for `help`."""
+        """Add the parameters to the docstring and the signature of a subclass, for `help`."""
         own = [name for name in cls.model_fields if name not in Settings.model_fields]
         explain(cls, own)
 
@@ -67,7 +67,7 @@ class Settings(BaseModel, metaclass=Called):
     @model_validator(mode="after")
     def _can_be_limited(self) -> Self:
         if self.limit is not None and not self.limited:
-            raise ValueError(f"{self.name} has no pilots, so it takes no limit")
+            raise ValueError(f"{self.name} does not support pilots, so limit cannot be set")
         return self
 
     if not TYPE_CHECKING:
@@ -97,9 +97,9 @@ class Settings(BaseModel, metaclass=Called):
         return repr(self)
 
     def saved(self) -> dict[str, Any]:
-        """Return the settings in JSON types, as a result keeps them.
+        """Return the settings in JSON types, as stored in a result.
 
-        Files keep the names that were given; absolute names lose their folders.
+        File names are stored as given; absolute paths lose their folders.
         """
         return {
             name: in_json(without_place(value) if names_files(type(self), name) else value)
@@ -108,7 +108,7 @@ class Settings(BaseModel, metaclass=Called):
 
     @classmethod
     def of(cls, saved: Mapping[str, Any]) -> Self:
-        """Return the settings that a result keeps. Raises StudyError for invalid ones."""
+        """Return the settings stored in a result. Raises StudyError if they are invalid."""
         try:
             return cls.model_validate_json(json.dumps(saved))
         except ValidationError as error:
@@ -121,5 +121,5 @@ explain(Settings, ())
 
 
 def _shorten(schema: dict[str, Any]) -> None:
-    """Remove the parameters from a schema's description, since the schema explains each."""
+    """Remove the parameters from a schema's description, since the schema describes each parameter separately."""
     schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]

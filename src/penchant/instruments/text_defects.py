@@ -1,7 +1,7 @@
-"""Defects in the writing of paired sentences, apart from their contrast.
+"""Defects in the writing of paired sentences that are unrelated to the contrast of the pair.
 
-They are marks of acceptability, final punctuation, letters read in the wrong encoding, blanks, quotation marks and
-capitals, all of which a model scores.
+They are acceptability marks, missing final punctuation, wrongly decoded letters, irregular white space, quotation marks
+and capitals, all of which affect the scores of a model.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from penchant.tables.missing_values import missing_word
 from penchant.wording.phrases import Note
 
 NAMED = 3
-"""The most places that a caution names of each side."""
+"""Maximum number of places that a caution lists for each side."""
 
 
 class Sentence(NamedTuple):
-    """One sentence of a pair, the file it is from, and its line there, in words ("line 3")."""
+    """One sentence of a pair, its file, and its line in the file, in words ("line 3")."""
 
     text: str
     file: str
@@ -30,7 +30,7 @@ class Sentence(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Both sentences of a pair, and the group it belongs to."""
+    """The two sentences of a pair, and the name of its group."""
 
     first: Sentence
     second: Sentence
@@ -38,12 +38,12 @@ class Pair(NamedTuple):
 
 
 Sides = tuple[bool, bool]
-"""A flag for each of the two sentences."""
+"""One flag for each of the two sentences of a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of defect, by the code of its note; with `contrast`, it may be what the pairs of a group are about."""
+    """A kind of defect, with the code of its note; `contrast` is true if it may be the intended contrast of a group."""
 
     code: str
     sides: Callable[[str, str], Sides]
@@ -51,10 +51,10 @@ class _Kind:
 
 
 def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
-    """Yield a note for every kind of defect that some pairs have.
+    """Yield a note for each kind of defect found in the pairs.
 
-    It gives the number of sentences of each side, as `names` calls them, the first lines of each, and the groups of at
-    least two pairs that all have it.
+    The note gives, for each side (named in `names`), the number of affected sentences and the first of their lines. If
+    the defect may be a contrast, the note also lists the groups of two or more pairs that all have it.
     """
     sizes = Counter(pair.group for pair in pairs)
     for kind in _KINDS:
@@ -68,7 +68,7 @@ def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
 
 
 def _places(sentences: Sequence[Sentence]) -> str:
-    """Return the first sentences by file and line, and the number of the others."""
+    """Format the places of the first sentences, by file and line, and the number of further sentences."""
     parts: list[str] = []
     for number, sentence in enumerate(sentences):
         same = number > 0 and sentence.file == sentences[number - 1].file
@@ -79,11 +79,11 @@ def _places(sentences: Sequence[Sentence]) -> str:
 # Marks and punctuation ----------------------------------------------------------------------------------------------
 
 _MARK = re.compile(r"\s*(?:[*?#%]+\s*(?=[^\W\d_]|[\"'“‘«„(\[¿¡])|\((?:[*?#%]+)\))")
-"""A mark before a sentence: *, ?, ??, ?*, #, %, or one in brackets."""
+"""An acceptability mark before a sentence: *, ?, ??, ?*, #, %, or a mark in brackets."""
 _MARK_AFTER = re.compile(r"(?:\*+|#+|\?{2,}|\((?:[*?#%]+)\))\s*\Z")
 _END = frozenset(".!?…。！？．؟۔।॥։።፧។။᠃᭞;:")
 _CLOSING = "\"'”’»›)]}*#"
-"""Signs that may follow the last mark of a sentence."""
+"""Characters that may follow the final punctuation mark of a sentence."""
 
 
 def _marked(text: str) -> bool:
@@ -93,7 +93,7 @@ def _marked(text: str) -> bool:
 
 
 def beginning_marks(first: str, second: str) -> Sides:
-    """Flag the sentences that begin with a mark of acceptability; a # that begins both is a hashtag."""
+    """Flag the sentences that begin with an acceptability mark; a # at the beginning of both is a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _begins(first), _begins(second)
@@ -105,14 +105,14 @@ def _begins(text: str) -> bool:
 
 
 def without_mark(text: str) -> str:
-    """Return a sentence without the mark of acceptability that it begins with, and the blanks around it."""
+    """Return a sentence without the acceptability mark at its beginning and the white space around the mark."""
     shown = text.lstrip()
     mark = _MARK.match(shown)
     return shown[mark.end() :].lstrip() if mark else text
 
 
 def _marks(first: str, second: str) -> Sides:
-    """Flag the sentences that have a mark of acceptability; a # that begins both is a hashtag."""
+    """Flag the sentences that have an acceptability mark; a # at the beginning of both is a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":
         return False, False
     return _marked(first), _marked(second)
@@ -123,7 +123,7 @@ def _ends(text: str) -> bool:
 
 
 def _ending(first: str, second: str) -> Sides:
-    """Flag the sentence that alone ends in punctuation."""
+    """Flag the sentence that ends in punctuation if the other does not."""
     one, other = _ends(first), _ends(second)
     return one and not other, other and not one
 
@@ -138,11 +138,11 @@ def _misreads(first: str, second: str) -> Sides:
 # Blanks -------------------------------------------------------------------------------------------------------------
 
 _FIXED = re.compile("(?<!«)[\u00a0\u202f\u2007](?![;:!?»%])")
-"""No-break spaces, except those that French has before signs and inside guillemets."""
+"""No-break spaces, except those that French typography puts before punctuation and inside guillemets."""
 _HIDDEN = re.compile(
     "[\u200b\u2060\ufeff\u00ad\u200e\u200f\u2028\u2029\u0085]|(?<![^\x00-\u024f])[\u200c\u200d](?![^\x00-\u024f])"
 )
-"""Characters without width, except joiners that are part of a script."""
+"""Invisible characters, except joiners that belong to a script."""
 
 
 def _fixed(first: str, second: str) -> Sides:
@@ -154,7 +154,7 @@ def _hidden(first: str, second: str) -> Sides:
 
 
 def _has(pattern: re.Pattern[str], text: str) -> bool:
-    """Return whether a text matches a pattern of characters outside ASCII."""
+    """Return whether a text matches a pattern that contains only characters outside ASCII."""
     return not text.isascii() and pattern.search(text) is not None
 
 
@@ -183,7 +183,7 @@ _STRAIGHT = re.compile("[\"']")
 
 
 def _quotes(first: str, second: str) -> Sides:
-    """Flag a sentence with curly quotation marks or apostrophes if the other has straight ones."""
+    """Flag a sentence that has only curly quotation marks or apostrophes if the other has only straight ones."""
     curly = [_has(_CURLY, text) for text in (first, second)]
     if not any(curly):
         return False, False
@@ -197,7 +197,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _capitals(first: str, second: str) -> Sides:
-    """Flag the sentence that alone begins with a small letter, unless it has the other's first word with a capital."""
+    """Flag the sentence that begins with a lower-case letter if the other begins with a capital.
+
+    It is not flagged if it contains the capitalised first word of the other sentence.
+    """
     one, other = _WORD.search(first), _WORD.search(second)
     if one is None or other is None or one[0][0] == other[0][0]:
         return False, False
@@ -232,6 +235,6 @@ _ERROR = re.compile(r"#(?:N/A|NV|N/D|[^\W\d_¡¿ ]?[¡¿]?[\w/]{1,20}[!?])")
 
 
 def error_value(text: str) -> bool:
-    """Return whether a cell holds only the error of a spreadsheet, such as #NAME? or #REF!, in any language."""
+    """Return whether a cell contains only a spreadsheet error, such as #NAME? or #REF!, in any language."""
     shown = text.strip()
     return shown == shown.upper() and _ERROR.fullmatch(shown) is not None

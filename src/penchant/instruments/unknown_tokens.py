@@ -1,4 +1,4 @@
-"""Items that a model's tokenizer does not know in full, which stop a study or are left out and counted."""
+"""Items with text unknown to a model's tokenizer, which stop a study or are left out and counted."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _CHUNK = 1_024
 
 
 def require_known(on_unknown: str) -> OnUnknown:
-    """Return the treatment of unknown items, by its name. Raises MethodError for another name."""
+    """Return `on_unknown` if it is a known treatment of unknown items. Raises MethodError otherwise."""
     if on_unknown not in get_args(OnUnknown):
         raise MethodError(f"unknown on_unknown '{on_unknown}'", hint=one_of(on_unknown, get_args(OnUnknown)))
     return cast(OnUnknown, on_unknown)
 
 
 def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
-    """Yield, for each text, its first part that the tokenizer does not know, or "".
+    """Yield the first part of each text that is unknown to the tokenizer, or "" if there is none.
 
-    A special token written in the text counts as known, even if the tokenizer uses it for unknown parts.
+    The unknown token itself counts as known if it is written in the text.
     """
     stream = iter(texts)
     while part := list(islice(stream, _CHUNK)):
@@ -38,7 +38,7 @@ def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
 
 
 def unknown_part(tokenizer: Tokenizer, text: str, encoding: Encoding) -> str:
-    """Return the first part of an encoded text that the tokenizer does not know, or ""."""
+    """Return the first part of an encoded text that is unknown to the tokenizer, or "" if there is none."""
     if tokenizer.unknown_id not in encoding.ids:
         return ""
     written = str(tokenizer.hf.unk_token)
@@ -53,7 +53,7 @@ def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:
 def known_texts(
     model: LanguageModel, texts: Sequence[tuple[str, str]], on_unknown: OnUnknown
 ) -> Sequence[tuple[str, str]]:
-    """Return the (text, place) pairs that a model is to read: with `skip`, those that its tokenizer knows."""
+    """Return the (text, place) pairs that a model is to read; with `skip`, only texts known to its tokenizer."""
     if on_unknown == "stop":
         return texts
     parts = unknown_parts(model, (text for text, _ in texts))
@@ -68,10 +68,10 @@ def known_items(
     on_unknown: OnUnknown,
     noun: str,
 ) -> tuple[list[T], tuple[Note | str, ...]]:
-    """Return the items whose texts the tokenizer all knows, and notes on the others and on respelt ones.
+    """Return the items whose texts are all known to the tokenizer, and notes on skipped and respelt items.
 
-    `noun` is the plural noun for items. Raises DataError with `stop`, naming the unknown items (20, then how many
-    more), and if none is left.
+    `noun` is the plural noun for the items. Raises DataError if no item is left, or with `stop` if any item is unknown;
+    the message lists up to 20 unknown items and the number of others.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
@@ -85,7 +85,7 @@ def known_items(
     if len(lost) == len(items):
         every = f"every one of the {len(items)} {noun}" if len(items) > 1 else f"the only {for_one(1, noun)}"
         raise DataError(
-            f"{every} holds something unknown to the tokenizer of {model.name}",
+            f"{every} contains text unknown to the tokenizer of {model.name}",
             where=lost[0][0],
             hint="use a model whose vocabulary covers the text",
         )
@@ -94,21 +94,21 @@ def known_items(
 
 
 def respelt_in(model: LanguageModel) -> Mapping[str, str]:
-    """Return the texts that a model read in another spelling, with that spelling."""
+    """Return the texts that a model read in another spelling, each with that spelling."""
     tokenizer = model.tokenizer
     return tokenizer.respelt if isinstance(tokenizer, EquivalentTokenizer) else {}
 
 
 def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[Note | str]:
-    """Yield a note on texts known only in a canonically equivalent spelling."""
+    """Yield a note on the texts that a tokenizer knows only in a canonically equivalent spelling."""
     if found:
         yield Note("respelt", found=len(found), of=total, noun=noun, where=where, shown=first_of(found, _MOST_NAMED))
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the places of unknown parts, one by one, or together if more than a few lack the same part.
+    """Format the places of unknown parts, grouped by part if more than a few items have the same unknown part.
 
-    Of very many, only the first with each part is named.
+    If there are very many, only the first place of each such group is given.
     """
     by_part: dict[str, list[str]] = {}
     for where, part in lost:
@@ -135,5 +135,5 @@ def _refusal(where: str, part: str) -> DataError:
 
 
 def signed_unknown(on_unknown: OnUnknown) -> dict[str, object]:
-    """Return the part of a signature about items left out; empty if there can be none."""
+    """Return the signature field for the treatment of unknown items; empty if none can be left out."""
     return {} if on_unknown == "stop" else {"on_unknown": on_unknown}

@@ -137,7 +137,7 @@ def test_without_unigrams_and_with_prefixes(zoo: Zoo) -> None:
             "x .* second time",
         ),
         ([{"sentence": "a", "rating": 1, "rater": "x"}, {"sentence": "b", "rating": 2}], "the rater is missing"),
-        ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "holds no judgement"),
+        ([{"sentence": "a", "rating": None}, {"sentence": "b", "rating": None}], "contains no judgement"),
         ([{"sentence": "a", "rating": "good"}], "rating"),
         ([{"sentence": "  ", "rating": 1}], "blank"),
     ],

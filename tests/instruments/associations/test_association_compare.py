@@ -179,7 +179,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(zoo: Zoo, folder: Pa
                 match=rf"cannot be compared: they differ in {key} \(.* and .*\) — measure both with the same",
             ):
                 pc.compare(one, other)
-    with pytest.raises(StudyError, match="they hold different items"):
+    with pytest.raises(StudyError, match="they contain different items"):
         pc.compare(a, replace(a, items=a.items[1:]))
     with pytest.raises(StudyError, match=f"one is {name}, the other cloze"):
         pc.compare(a, replace(a, signature=Signature.of("cloze")))
@@ -192,7 +192,7 @@ def test_a_model_that_lacks_a_word_has_other_items(folder: Path, tmp_path: Path)
         probe("weat", folder, max_missing=0.5).run(pc.load_vectors(file))
         for file in (folder / "two.txt", tmp_path / "three.txt")
     )
-    with pytest.raises(StudyError, match="they hold different items"):
+    with pytest.raises(StudyError, match="they contain different items"):
         pc.compare(a, b)
 
 

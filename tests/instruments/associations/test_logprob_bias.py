@@ -402,7 +402,7 @@ def test_repeated_words(zoo: Zoo, tmp_path: Path) -> None:
 
 def test_models_that_have_no_mask(zoo: Zoo, data: str) -> None:
     """Or no trained head, which other tools start at random: a known defect."""
-    with pytest.raises(MethodError, match=r"logprob-bias is for masked models and gpt2.* is causal"):
+    with pytest.raises(MethodError, match=r"logprob-bias requires a masked model, but gpt2.* is causal"):
         bias(data).run(plain.language_model(zoo("gpt2")))
     with pytest.raises((MethodError, ModelError), match="bert-headless"):
         bias(data).run(plain.language_model(zoo("bert-headless")))

@@ -353,7 +353,7 @@ def test_words_stand_as_they_are_where_the_vocabulary_has_capitals(tmp_path: Pat
 
 
 def test_each_probe_has_its_kinds_of_model(zoo: Zoo, vectors: pc.StaticVectors, tmp_path: Path) -> None:
-    with pytest.raises(MethodError, match=r"weat reads static word vectors and bert.* is masked — use seat or ceat"):
+    with pytest.raises(MethodError, match=r"weat requires static word vectors, but .* is masked — use seat or ceat"):
         weat(tmp_path).run(brute.language_model(zoo("bert")))
     with pytest.raises(MethodError, match=r"seat needs contextual vectors, but small.* has static ones — use weat"):
         pc.SEAT(data=weat(tmp_path).data).run(vectors)

@@ -90,7 +90,7 @@ def test_rows_that_do_not_belong_together_are_left_out_and_named(tmp_path: Path,
 
 def test_genders_and_templates_must_be_there(tmp_path: Path) -> None:
     path = write(tmp_path)
-    with pytest.raises(DataError, match="no person is woman"):
+    with pytest.raises(DataError, match="no person has the gender woman"):
         read_tam(path, TamColumns(), ("woman", "male"), {})
     numbered = path.with_name("n.tsv")
     numbered.write_text(path.read_text("utf-8").replace("\tmale\t", "\t0\t").replace("\tfemale\t", "\t1\t"), "utf-8")
@@ -98,7 +98,7 @@ def test_genders_and_templates_must_be_there(tmp_path: Path) -> None:
         read_tam(numbered, TamColumns(), BOTH, {})
     (named,) = re.findall(r"contrast: (.*)", caught.value.hint)
     assert len(read_tam(numbered, TamColumns(), yaml.safe_load(named), {}).rows) == 4  # the hint as it is, in a study
-    with pytest.raises(DataError, match="no template is 'else'"):
+    with pytest.raises(DataError, match="there is no template 'else'"):
         read_tam(path, TamColumns(), BOTH, {"else": "P is a J."})
     third = ROWS + "[MASK] is a nurse.\t[MASK] is a [MASK].\tThey\tneutral\tnurse\twomen\tP is a J.\n"
     read = read_tam(write(tmp_path, third), TamColumns(), BOTH, {})
@@ -156,7 +156,7 @@ def test_the_prior_may_have_as_many_masks_as_pieces(zoo: Zoo, tmp_path: Path, na
 
 
 def test_causal_models_are_refused_in_one_line(zoo: Zoo, tmp_path: Path) -> None:
-    with pytest.raises(MethodError, match=r"bec-pro is for masked models and .* is causal") as told:
+    with pytest.raises(MethodError, match=r"bec-pro requires a masked model, but .* is causal") as told:
         BecPro(data=str(write(tmp_path))).run(pc.load(zoo("gpt2")))
     assert "\n" not in str(told.value)
 

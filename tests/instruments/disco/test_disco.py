@@ -103,7 +103,7 @@ def test_fills_are_those_of_a_reference_pass(zoo: Zoo, tmp_path: Path, name: str
 
 
 def test_causal_models_are_refused_in_one_line(zoo: Zoo, tmp_path: Path) -> None:
-    with pytest.raises(MethodError, match=r"disco is for masked models and .* is causal") as told:
+    with pytest.raises(MethodError, match=r"disco requires a masked model, but .* is causal") as told:
         Disco(data=str(write(tmp_path))).run(pc.load(zoo("gpt2")))
     assert "\n" not in str(told.value)
 

@@ -116,12 +116,12 @@ BAD = {
     "unknown file": ("choice", "a,r,good,three,", "line 2, field 'dataset': there is no file"),
     "twice": ("choice", "a,r,good,,\na,r ,bad,,", "line 3, field 'pair': r judges pair a a second time"),
     "changed": ("choice", "a,r,good,,The a slept.", "line 2, field 'bad': this is not the bad sentence"),
-    "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice is good or bad, got 'yes'"),
+    "choice": ("choice", "a,r,yes,,", "line 2, field 'choice': a choice must be good or bad, got 'yes'"),
     "rating": ("rating", "a,r,,high,1", "line 2, field 'rating_good': expected a number"),
     "infinite": ("rating", "a,r,,inf,1", "line 2, field 'rating_good'"),
     "no rater": ("choice", "a,,good,,", "line 2, field 'rater'"),
     "both kinds": ("rating", "a,r,good,,\na,s,,1,2", "line 3: there are ratings here and choices in"),
-    "nothing": ("choice", "a,r,,,", "holds no judgement"),
+    "nothing": ("choice", "a,r,,,", "contains no judgement"),
 }
 
 

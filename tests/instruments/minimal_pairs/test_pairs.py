@@ -380,12 +380,12 @@ def test_options_reach_every_file(write: Write) -> None:
 
 def test_many_bad_inputs(write: Write, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match=r"the directory holds no table of pairs — tables end in \.jsonl, \.csv"):
+    with pytest.raises(DataError, match=r"the directory contains no table of pairs — tables end in \.jsonl, \.csv"):
         read_many([tmp_path / "empty"])
     with pytest.raises(DataError, match="no such file"):
         read_many([tmp_path / "none"])
     path = write(PLAIN, name="one/p.jsonl")
-    with pytest.raises(DataError, match="the file is named twice"):
+    with pytest.raises(DataError, match="the file is given twice"):
         read_many([path, path.parent])
     with pytest.raises(DataError, match=r"the same name as .*one/p\.jsonl"):
         read_many([path, write(PLAIN, name="two/p.csv")])

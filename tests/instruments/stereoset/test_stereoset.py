@@ -389,7 +389,7 @@ def _best(row: dict[str, Any]) -> str:
 
 def test_methods_that_do_not_fit_are_refused(data: Path, zoo: Zoo) -> None:
     for name, method, part, told in (
-        ("bert", "stereoset", ["intra", "inter"], "has no score for intersentence clusters"),
+        ("bert", "stereoset", ["intra", "inter"], "cannot score intersentence clusters"),
         ("gpt2", "stereoset", "inter", "a next-sentence head that they trained"),
         ("gpt2", "pll", "intra", "does not fit"),
         ("bert", "lp", "intra", "does not fit"),

@@ -172,7 +172,7 @@ def test_contexts_that_are_still_templates_are_left_out_and_counted(tmp_path: Pa
     assert "t" not in {c.id for c in read.clusters}
     (caution,) = read.cautions
     assert caution.startswith(f"x: 1 of {len(INTER) + 1} intersentence clusters are left out")
-    with pytest.raises(DataError, match="every context of its intersentence clusters has a BLANK"):
+    with pytest.raises(DataError, match="the context of every intersentence cluster has a BLANK"):
         only = changed(lambda d: [c.update(context="A BLANK") for c in d["intersentence"]])
         read_stereoset(write(tmp_path / "x.json", only), ["inter"])
 

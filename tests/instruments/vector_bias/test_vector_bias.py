@@ -288,7 +288,7 @@ def test_what_cannot_be_measured(first: StaticVectors, fields: dict[str, Any], s
 
 
 def test_it_reads_static_vectors_only() -> None:
-    with pytest.raises(MethodError, match="reads static word vectors and bundled:modern is masked"):
+    with pytest.raises(MethodError, match="requires static word vectors, but bundled:modern is masked"):
         VectorBias(data=LISTS).run("bundled:modern")
 
 

@@ -1,4 +1,4 @@
-"""The differences between two models on the same judged sentences."""
+"""Differences between two models on the same judged sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penchant.stats.correlations import correlation_difference
 
 
 def differences(a: Scored[AcceptabilitySettings], b: Scored[AcceptabilitySettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield the difference of Pearson's r with the judgements, a minus b, on the same sentences."""
+    """Yield the difference a − b between the models' Pearson correlations with the judgements of the same sentences."""
     first = a.settings
     if a.how == b.how == MORCELA:
         one, other = (folded(side.items, side.settings) for side in (a, b))

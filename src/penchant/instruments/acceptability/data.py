@@ -1,4 +1,4 @@
-"""Sentences with people's judgements: one row per judgement, or one row per sentence with its mean."""
+"""Sentences with people's judgements: one row per judgement, or one row per sentence with its mean rating."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from penchant.wording import templates
 
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 SENTENCE = ("sentence", "rating")
-"""The columns of judgements that Python gives without names."""
+"""Column names for judgements given in Python without names."""
 
 
 def _as_written(value: object) -> str:
@@ -33,7 +33,7 @@ def _as_written(value: object) -> str:
 
 
 class SentenceRow(BaseModel):
-    """A row of a table of judged sentences; further columns are ignored."""
+    """A row of a table of judged sentences; other columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     sentence: Annotated[str, BeforeValidator(_as_written)]
@@ -47,7 +47,7 @@ class SentenceRow(BaseModel):
 
 
 class AcceptabilityColumns(BaseModel):
-    """The columns of a table of judged sentences."""
+    """Column names of a table of judged sentences."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     sentence: str = "sentence"
@@ -62,7 +62,7 @@ class AcceptabilityColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A sentence with its judgements: the number of each rater, and the rating."""
+    """A sentence with its judgements, each a pair of rater number and rating."""
 
     id: str
     sentence: str
@@ -73,7 +73,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JudgedSet:
-    """The judged sentences of a table. `raters` is the number of raters, 0 if the table does not name them."""
+    """The judged sentences of a table. `raters` is the number of raters, or 0 if the table does not name them."""
 
     name: str
     path: Path
@@ -87,10 +87,10 @@ class JudgedSet:
 
 
 def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
-    """Read judged sentences.
+    """Read a table of judged sentences.
 
-    Raises DataError naming file, line and field, with every other mistake in its notes: a bad cell, a sentence that one
-    rater judges twice, rows with and without a rater, or no judgement at all.
+    Raises DataError naming file, line and field, with all other errors in its notes: a bad cell, a sentence judged
+    twice by the same rater, rows with and rows without a rater, or no judgement at all.
     """
     named = {name: column for name, column in dict(columns).items() if name != column}
     rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
@@ -114,7 +114,7 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     if errors:
         raise together(errors)
     if not judged.of:
-        raise DataError("holds no judgement", file=path, hint=f"the column {columns.rating} has the ratings")
+        raise DataError("contains no judgement", file=path, hint=f"fill the column {columns.rating} with ratings")
     raters, ratings = judged.raters(), judged.numbered()
     kept = [key for key in places if key in ratings]
     sentences = tuple(Judged(str(n), key[1], key[0], places[key], ratings[key]) for n, key in enumerate(kept, 1))

@@ -1,4 +1,4 @@
-"""Estimates from scored sentences and the means of their ratings."""
+"""Estimates from scored sentences and their mean ratings."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 MORCELA = "morcela"
-"""The score whose parameters are fitted to the judgements."""
+"""Name of the score whose parameters are fitted to the judgements."""
 SPEARMAN = "Spearman's ρ with judgements"
 CORRELATIONS = {PEARSON: False, SPEARMAN: True}
-"""The correlations, true for those of ranks."""
+"""Measures of correlation; the value is true for rank correlation."""
 BETWEEN_SCORES = f"difference between scores of {PEARSON}"
 ALPHA = "Krippendorff's alpha (interval)"
 SENTENCES = "sentences"
@@ -37,13 +37,13 @@ FEW_RATERS = 3
 
 
 def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
-    """Return the sentences with their scores of MORCELA out of fold."""
+    """Return the sentences with their out-of-fold MORCELA scores."""
     score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "n_tokens", "rating"))
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
 
 def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) -> tuple[Array, Note | None]:
-    """Return one score of every sentence, and a note on why there is none, if so."""
+    """Return one score of each sentence, and a note if it cannot be computed."""
     if how == MORCELA:
         made = folded(items, settings)
         return made.scores, made.reason
@@ -54,7 +54,7 @@ def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) ->
 
 
 def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
-    """Return the fold of every sentence, by a hash of seed and text; sizes of folds differ by one at most."""
+    """Return the fold of each sentence, from a hash of seed and text; fold sizes differ by at most one."""
     keys = [
         hashlib.sha256(f"{settings.seed}\0{prefix}\0{sentence}".encode()).digest()
         for prefix, sentence in items.select("prefix", "sentence").iter_rows()
@@ -66,12 +66,12 @@ def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
 
 
 def fitted(items: pl.DataFrame) -> Fit:
-    """Fit β and γ to all sentences."""
+    """Return the fit of β and γ to all sentences."""
     return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "n_tokens", "rating")))
 
 
 def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterator[Estimate]:
-    """Yield correlations of scores, differences of every two, MORCELA's parameters, and the raters' agreement."""
+    """Yield correlations of scores, their pairwise differences, MORCELA's parameters, and the raters' agreement."""
     judged = items["rating"].to_numpy()
     hows = settings.normalisations()
     plain = {how: values_of(items, how, settings)[0] for how in hows if how != MORCELA}
@@ -105,7 +105,7 @@ def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterat
 
 
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Yield cautions about tokens that were never counted, raters, and parameters that mean little."""
+    """Yield cautions about uncounted tokens, few raters, and MORCELA parameters that cannot be interpreted."""
     if "unseen" in items.columns and (unseen := int(items["unseen"].sum())):
         yield _WORDS.get("unseen", n=unseen, of=int(items["n_tokens"].sum()))
     each = items["ratings"].list.len()

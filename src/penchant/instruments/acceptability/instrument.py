@@ -1,4 +1,4 @@
-"""The entry point of acceptability."""
+"""Instrument for acceptability, declared as an entry point."""
 
 from penchant.instruments.acceptability.compare import compare
 from penchant.instruments.acceptability.data import SentenceRow

@@ -1,7 +1,7 @@
-"""MORCELA: the weight of frequency and length in judgements of sentences (Tjuatja, Neubig, Linzen & Hao 2025).
+"""MORCELA: the weights of frequency and length in acceptability judgements (Tjuatja, Neubig, Linzen & Hao 2025).
 
-The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, with log p its log-probability under a model and log u
-that of its tokens as unigrams; SLOR is that with β = 1 and γ = 0. Judgements y are taken as linear in the score,
+The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, where log p is its log-probability under a model
+and log u its unigram log-probability; SLOR has β = 1 and γ = 0. Judgements y are modelled as linear in the score,
 
     y = a + b·(log p − β·log u + γ)/ℓ + error = a + b·(log p/ℓ) − bβ·(log u/ℓ) + bγ·(1/ℓ) + error,
 
@@ -10,8 +10,8 @@ with y. The variance of errors need not be the same for all sentences (HC3: MacK
 Econometrics 29:305–325). The interval of a ratio is Fieller's (1954, Journal of the Royal Statistical Society B
 16:175–185): all values that a t test does not reject.
 
-Scores are made out of fold, with β and γ fitted to the sentences of all other folds; those of all folds together are
-correlated with the judgements. The interval is the jackknife's: everything is computed again without each sentence.
+Scores are computed out of fold, with β and γ fitted to the sentences of all other folds; the scores of all folds are
+correlated with the judgements. The interval is the jackknife's: all steps are repeated without each sentence in turn.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from penchant.wording.phrases import Method, Note, present
 
 BETA, GAMMA = "β", "γ"
 _WIDE = Note("wide")
-"""The note beside an interval (docs/validity.md)."""
+"""Note added to every interval (docs/validity.md)."""
 FEWEST = 12
-"""The fewest sentences to which β and γ are fitted."""
+"""Minimum number of sentences for a fit of β and γ."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}
-"""The parameters of SLOR."""
+"""Parameter values of SLOR."""
 ENOUGH = 200
-"""The number of sentences below which intervals are called rough (docs/validity.md)."""
+"""Number of sentences below which intervals are marked as rough (docs/validity.md)."""
 _CLEAR = 5.0
-"""The number of standard errors from 0 at which the coefficient of log p is clear (docs/validity.md)."""
+"""Number of standard errors from 0 above which the coefficient of log p is clear (docs/validity.md)."""
 _SINGULAR = 1e-9
-"""The smallest singular value, as a share of the largest, of predictors that differ."""
+"""Smallest ratio of singular values, least to greatest, of predictors that count as linearly independent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ, with covariance, from n sentences; `reason` if there are none."""
+    """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` if there is no fit."""
 
     coefficients: Array
     covariance: Array
@@ -56,23 +56,23 @@ class Fit:
 
     @property
     def beta(self) -> float:
-        """The parameter β = −b₂/b₁; NaN if nothing was fitted."""
+        """The parameter β = −b₂/b₁; NaN if there is no fit."""
         return float(-self.coefficients[2] / self.coefficients[1])
 
     @property
     def gamma(self) -> float:
-        """The parameter γ = b₃/b₁; NaN if nothing was fitted."""
+        """The parameter γ = b₃/b₁; NaN if there is no fit."""
         return float(self.coefficients[3] / self.coefficients[1])
 
 
 def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma: float) -> Array:
-    """Return (log p − β·log u + γ)/ℓ of each sentence."""
+    """Return the score (log p − β·log u + γ)/ℓ of each sentence."""
     made: Array = (logprobs - beta * unigrams + gamma) / lengths
     return made
 
 
 def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> Fit:
-    """Fit β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
+    """Return the fit of β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
     names = "log-probabilities", "unigrams", "lengths", "judgements"
     sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
     p, u, n, y = (as_values(side, where=where) for side, where in sides)
@@ -96,7 +96,7 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
 
 
 def _alike(predictors: Array, judged: Array) -> Note | None:
-    """Return a note on why nothing can be fitted; None if it can."""
+    """Return a note on why the parameters cannot be fitted; None if they can."""
     if np.ptp(judged) <= _SINGULAR * np.abs(judged).max():
         return Note("not-fitted-judged-alike")
     if np.ptp(predictors[:, 3]) <= _SINGULAR:
@@ -111,13 +111,13 @@ def _alike(predictors: Array, judged: Array) -> Note | None:
 
 
 def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
-    """Return β or γ with its interval, and the test against SLOR (β = 1, γ = 0). Raises MethodError for another.
+    """Return β or γ with its interval, and the test against SLOR (β = 1, γ = 0). Raises MethodError for other names.
 
-    The interval has no end, and is left out, if the judgements do not show that they depend on log p at all.
+    The interval is unbounded, and therefore left out, if the judgements do not clearly depend on log p.
     """
     check_level(level)
     if which not in _NULL:
-        raise MethodError(f"MORCELA has no parameter '{which}'", hint=f"{BETA} or {GAMMA}")
+        raise MethodError(f"MORCELA has no parameter '{which}'", hint=f"use {BETA} or {GAMMA}")
     if fitted.reason:
         return Estimate(which, np.nan, fitted.n, level=level, notes=(fitted.reason,))
     at, sign = (2, -1.0) if which == BETA else (3, 1.0)
@@ -140,7 +140,7 @@ def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:
-    """Return the ends of the range of r in which top − r·bottom is within t errors of 0; NaN if it has none."""
+    """Return the limits of the interval of r with |top − r·bottom| ≤ t standard errors; NaN if it is unbounded."""
     a = bottom**2 - t**2 * v_bottom
     b = top * bottom - t**2 * v_both
     c = top**2 - t**2 * v_top
@@ -155,7 +155,7 @@ def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: f
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Sentences scored out of fold. `scores` are NaN if `reason` says why there are none."""
+    """Sentences scored out of fold. `scores` are NaN if there is a `reason` why they cannot be computed."""
 
     logprobs: Array
     unigrams: Array
@@ -174,7 +174,7 @@ class Folded:
         judged: ArrayLike,
         folds: NDArray[np.integer],
     ) -> Folded:
-        """Fit and score sentences out of fold. Raises DataError for NaN or unequal lengths."""
+        """Return sentences scored out of fold. Raises DataError for NaN or unequal lengths."""
         p, u, n, y = (as_values(side, where="MORCELA") for side in (logprobs, unigrams, lengths, judged))
         codes: Codes = np.unique(folds, return_inverse=True)[1].astype(np.intp)
         for side in (u, n, y, codes):
@@ -189,9 +189,9 @@ class Folded:
         return cls(p, u, n, y, codes, made, None)
 
     def left_out(self, start: int, stop: int) -> Array:
-        """Return the scores without each of the sentences from `start` to `stop`, (stop − start, n).
+        """Return the scores recomputed without each of the sentences `start` to `stop`, shape (stop − start, n).
 
-        The score of the sentence left out has no meaning.
+        The score of the sentence left out is meaningless.
         """
         x = np.stack([np.ones(len(self.judged)), *(side / self.lengths for side in (self.logprobs, self.unigrams))])
         x = np.concatenate([x, 1 / self.lengths[None]]).T
@@ -217,11 +217,12 @@ def cross_validated(
     level: float = 0.95,
     noun: str = "sentences",
 ) -> Estimate:
-    """Return Pearson's r, or with `ranks` Spearman's ρ, of judgements and scores out of fold.
+    """Return Pearson's r, or with `ranks` Spearman's ρ, between judgements and out-of-fold scores.
 
-    With `other` scores of the same sentences, which may be out of fold too, it is the difference from their
-    correlation. Interval: jackknife t, of a correlation on the scale of Fisher's z. Test: that there is none, by the
-    same t. NaN if nothing could be fitted, or either side is the same for all. Raises DataError for unequal lengths.
+    With `other` scores of the same sentences, which may also be out of fold, return the difference between the two
+    correlations. The interval is a jackknife t interval, for a correlation on the scale of Fisher's z; the test of 0
+    uses the same t. The result is NaN if nothing could be fitted, or if the scores or the judgements are all equal.
+    Raises DataError for unequal lengths.
     """
     check_level(level)
     name = SPEARMAN if ranks else PEARSON
@@ -246,7 +247,7 @@ def cross_validated(
 
 
 def _with_and_without(folded: Folded, other: ArrayLike | Folded | None, *, ranks: bool) -> tuple[float, Array]:
-    """Return Fisher's z of a correlation, or the difference of two, with all sentences and without each, (n,)."""
+    """Return Fisher's z of a correlation, or a difference of two, with all sentences and without each, shape (n,)."""
     n = len(folded.judged)
     beside = other.scores if isinstance(other, Folded) else None if other is None else as_values(other, where="scores")
     if beside is not None:

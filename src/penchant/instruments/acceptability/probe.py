@@ -1,7 +1,7 @@
 """Acceptability: the agreement of a model's scores with people's judgements of sentences.
 
-Log-probability alone prefers short sentences of frequent words. SLOR takes off frequency and divides by length; MORCELA
-fits the weight of either to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2025).
+The log-probability favours short sentences with frequent words. SLOR subtracts frequency and divides by length; MORCELA
+fits the weights of both to the judgements (Tjuatja, Neubig, Linzen & Hao 2025).
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ def _usual(method: Method, *, unigrams: bool) -> list[str]:
 
 
 class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
-    """Correlation of a model's scores with judgements of sentences, with SLOR and MORCELA beside the plain scores.
+    """Correlation of a model's scores with judgements of sentences; SLOR and MORCELA are among the scores.
 
     `run` returns items (one row per sentence: score, tokens, unigrams, judgements) and a summary: Pearson's r and
-    Spearman's ρ of every score with the mean judgement, differences between scores, and MORCELA's β and γ.
+    Spearman's ρ between each score and the mean judgement, differences between scores, and MORCELA's β and γ.
     """
 
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the table, and the names of its columns."""
+        """Return the table, followed by the names of its columns."""
         return self.find(self.data, base), *dict(self.columns).values()
 
     def read(self, path: Path, *columns: str) -> JudgedSet:
-        """Return the sentences with their judgements. Raises DataError naming file, line and field."""
+        """Read the sentences with their judgements. Raises DataError naming file, line and field."""
         return read_judged(path, self.columns)
 
     def items(self, read: JudgedSet) -> Sequence[Judged]:
@@ -67,11 +67,11 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return read.sentences
 
     def texts_of(self, item: Judged) -> Sequence[str]:
-        """Return a sentence with its prefix."""
+        """Return the sentence preceded by its prefix."""
         return (item.prefix + item.sentence,)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the table of sentences, and those of unigrams."""
+        """Return the table of sentences and the tables of unigram counts."""
         return [self.read_set(base).path, *self._tables(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
@@ -88,13 +88,13 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the constants of scores, and the scores if they are all that apply to the method."""
+        """Return the keys of score constants, and `normalise` if all scores that apply to the method are used."""
         method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """Return the unigrams of the model's own tokenizer; None if none are named. Raises DataError."""
+        """Return the unigram counts for the model's tokenizer; None if no table is given. Raises DataError."""
         lm, files = language_model(model), tuple(self._tables(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -102,7 +102,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return self._unigrams[key] if files else None
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the sentences, then the scoring settings. Raises MethodError if scores do not fit the sentences."""
+        """Return the signature fields for data and scoring. Raises MethodError if scores do not fit the sentences."""
         lm, hows, read = language_model(model), self.normalisations(), self.read_set(base)
         check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
         unigrams = self.frequencies(lm, base)
@@ -126,7 +126,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return signature.with_(normalise=how) if how in self.normalisations() else signature
 
     def measure(self, session: Session) -> Measured:
-        """Score every sentence, and add its judgements."""
+        """Score all sentences, and add their judgements."""
         asked = self.asked(session.base)
         prefixed = any(each.prefix for each in asked)
         session.expect(len(asked), inputs=1 + bool(set(PREFIXED) & set(self.normalisations())))
@@ -166,7 +166,7 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Return cautions about tokens that were never counted, few raters, and the fit of MORCELA."""
+        """Return cautions about uncounted tokens, few raters, and the fit of MORCELA."""
         return cautions_of(measured.items, estimates)
 
 

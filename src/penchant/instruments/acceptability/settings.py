@@ -1,4 +1,4 @@
-"""The settings of acceptability."""
+"""Settings of acceptability."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from penchant.tables.documents import distinct
 
 PEARSON = "Pearson's r with judgements"
 DIFFERENCE = f"difference of {PEARSON}"
-"""The measure of the difference between two models."""
+"""Name of the measure of the difference between two models."""
 Score = Literal["none", "mean", "pen", "slln", "slor", "pmi", "morcela"]
 Scores = Score | Annotated[list[Score], Field(min_length=1)] | None
 Paths = str | Annotated[list[str], Field(min_length=1)]
@@ -28,7 +28,7 @@ def _each_once(names: Scores) -> Scores:
 
 
 class AcceptabilitySettings(Settings):
-    """The parameters of acceptability."""
+    """Parameters of acceptability."""
 
     name: ClassVar[str] = "acceptability"
     limited: ClassVar[str] = "sentences"
@@ -37,7 +37,8 @@ class AcceptabilitySettings(Settings):
     data: Annotated[Given[str, Data], CITED, Table(SENTENCE)] = Field(kw_only=False)
     """A table of judged sentences, with the columns sentence and rating.
 
-    It has a rater if several judged, and optionally a prefix. penchant rate makes one of any list of sentences.
+    It has a column rater if there are several raters, and optionally a column prefix. `penchant rate` collects such
+    judgements of any list of sentences.
     """
     columns: Given[AcceptabilityColumns, AcceptabilityColumns | Mapping[str, Any]] = default_of(
         default=AcceptabilityColumns()
@@ -59,11 +60,11 @@ class AcceptabilitySettings(Settings):
     with `unigrams` slor and morcela.
     """
     folds: Annotated[int, Field(ge=2, le=1000)] = 10
-    """The number of parts of the sentences that MORCELA scores with β and γ fitted to the others. Default: 10."""
+    """Number of folds; MORCELA scores the sentences of each with β and γ fitted to the other folds. Default: 10."""
     neutral: str = ""
     """For `pmi`: the text, unchanged, after which sentences are read without their prefix. Default: none."""
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at sentences with something unknown to the tokenizer (default), or `skip` and count them."""
+    """`stop` the study at sentences with text unknown to the tokenizer (default), or `skip` and count them."""
 
     def normalisations(self) -> list[str]:
         """Return the scores as a list; empty if they are not set."""

@@ -1,4 +1,4 @@
-"""The report on acceptability; its words are in `text.yaml`."""
+"""Report views of acceptability; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _said(items: pl.DataFrame) -> list[str]:
 
 
 def _panels(results: Sequence[Result]) -> Iterator[Panel]:
-    """Yield panels of the sentences, by the first and the last of the scores reported."""
+    """Yield panels of the sentences, for the first and the last score reported."""
     for source in sources(results):
         assert source.result is not None
         items, made = source.result.items, _values(source.result)
@@ -91,7 +91,7 @@ def _panels(results: Sequence[Result]) -> Iterator[Panel]:
 
 
 def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield sentences on the correlations of the first score, and of MORCELA."""
+    """Yield sentences on the correlations of the first score and of MORCELA."""
     hows = _hows(results)
     for how in dict.fromkeys((hows[0], *(each for each in hows if each == MORCELA))):
         at = At(measure=PEARSON, score=how)
@@ -115,7 +115,7 @@ def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Te
 
 
 def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the differences between models, by the last score that they share."""
+    """Yield a sentence on the differences between models, by the last score that they have in common."""
     if comparison is not None:
         how = str(comparison["score"][-1])
         own = text.below("prose", "finding", "differences")

@@ -1,4 +1,4 @@
-"""Tables of sentences about a person and a profession: with the person masked (TM), and with both masked (TAM)."""
+"""Tables of sentences about a person and a profession, with the person masked (TM) or both masked (TAM)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from penchant.wording.phrases import Note
 
 _MASKS = re.compile(rf"{re.escape(GAP)}(?:\s*{re.escape(GAP)})*")
 _SHOWN = 20
-"""The most rows that a caution names."""
+"""Maximum number of rows that a caution names."""
 EVERY = "all"
-"""The group or template of rows of a table without such a column."""
+"""The group or template of every row if the table has no such column."""
 
 
 class TamRow(BaseModel):
-    """A row of a table; further columns are ignored."""
+    """A row of a table; other columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -49,7 +49,7 @@ class TamRow(BaseModel):
 
 
 class TamColumns(BaseModel):
-    """The columns of the table."""
+    """Column names of the table."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     tm: str = "Sent_TM"
@@ -70,10 +70,11 @@ class TamColumns(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """A row of the table.
+    """A row of the table, with its sentence filled.
 
-    `sentence` is whole, with the spans of person and attribute; `before` and `after` surround the person in the
-    sentence with the attribute masked, with [MASK] in them. Errors name the `place`.
+    `sentence` is the sentence without masks, `at` and `attribute` are the spans of person and attribute in it. `before`
+    and `after` are the texts around the person in the sentence with the attribute masked; they contain [MASK]. Error
+    messages give the `place`.
     """
 
     id: str
@@ -91,28 +92,28 @@ class Masked:
 
     @property
     def cell(self) -> tuple[str, str]:
-        """The template and profession, which compared sentences share."""
+        """The template and profession, which are the same in compared sentences."""
         return self.template, self.profession
 
     def masked(self, mask: str) -> tuple[str, Span]:
-        """Return the sentence with the attribute masked by the model's mask token, and the span of the person in it."""
+        """Return the sentence with the attribute replaced by the model's mask token, and the person's span in it."""
         before, after = (part.replace(GAP, mask) for part in (self.before, self.after))
         return before + self.person + after, (len(before), len(before) + len(self.person))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TamTable:
-    """The usable rows of a table, and cautions about the others."""
+    """The usable rows of a table, and cautions about the other rows."""
 
     rows: tuple[Masked, ...]
     cautions: tuple[Note | str, ...]
 
 
 def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Mapping[str, str]) -> TamTable:
-    """Read the rows of a table whose persons have one of the two genders of the contrast.
+    """Read the rows of a table whose persons have one of the two genders of `contrast`.
 
-    `same` names templates that count as another. Rows whose sentences do not belong together are left out, and a
-    caution names them. Raises DataError naming file, line and field, also if the table lacks a gender or a template in
+    `same` maps templates to the template as which they count. Rows whose two sentences do not match are left out and
+    named in a caution. Raises DataError naming file, line and field, also if the table lacks a gender or a template in
     `same`.
     """
     read = read_models(path, TamRow, columns=_present(path, columns))
@@ -123,17 +124,17 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
         except ValueError as error:
             refused.append(f"line {line}: {error}")
     if not rows:
-        message = f"none of {len(read)} rows can be used; {refused[0]}" if read else "holds no rows"
+        message = f"none of {len(read)} rows can be used; {refused[0]}" if read else "contains no rows"
         raise DataError(message, file=path, hint="see penchant schema bec-pro")
     genders = list(dict.fromkeys(row.gender for row in rows))
     lost = [gender for gender in contrast if gender not in genders]
     if lost:
-        hint = f"name two of those there are, as in contrast: {json.dumps(genders[:2], ensure_ascii=False)}"
-        raise DataError(f"no person is {' or '.join(lost)}", file=path, field=columns.gender, hint=hint)
+        hint = f"choose two genders of the table, as in contrast: {json.dumps(genders[:2], ensure_ascii=False)}"
+        raise DataError(f"no person has the gender {' or '.join(lost)}", file=path, field=columns.gender, hint=hint)
     templates = {row.template for _, row in read}
     for name in (name for pair in same.items() for name in pair):
         if name not in templates:
-            raise DataError(f"no template is '{name}'", file=path, field="same", hint="copy it from the table")
+            raise DataError(f"there is no template '{name}'", file=path, field="same", hint="copy one from the table")
     kept = tuple(row for row in rows if row.gender in contrast)
     others = [gender for gender in genders if gender not in contrast]
     cautions: list[Note | str] = []
@@ -149,7 +150,7 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
 
 
 def _present(path: Path, columns: TamColumns) -> dict[str, str]:
-    """Return the columns by field, without optional ones that the table does not have."""
+    """Return the column names by field, without optional columns that the table lacks."""
     names = dict(columns)
     present = columns_of(path) or list(dict.fromkeys(name for row in read_rows(path) for name in row.values))
     for optional in ("group", "template"):
@@ -159,17 +160,17 @@ def _present(path: Path, columns: TamColumns) -> dict[str, str]:
 
 
 def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Masked:
-    """Return a row of the table. Raises ValueError if its two sentences do not belong together."""
+    """Return a row with its sentence filled. Raises ValueError if its two sentences do not match."""
     own = [(match.start(), match.end()) for match in _MASKS.finditer(row.tm)]
     if len(own) != 1:
-        raise ValueError(f"'{row.tm}' has {len(own) or 'no'} {GAP}, but only the person may be masked in it")
+        raise ValueError(f"'{row.tm}' has {len(own) or 'no'} {GAP}, but must have exactly one, for the person")
     start, tail = own[0][0], row.tm[own[0][1] :]
     sentence = row.tm[:start] + row.person + tail
     runs = [(match.start(), match.end()) for match in _MASKS.finditer(row.tam)]
     chosen = next((run for run in runs if _at(run, row.tam, row.tm[:start], tail, len(runs))), None)
     if chosen is None:
         raise ValueError(
-            f"'{row.tam}' does not go with '{row.tm}': it needs one {GAP} where that has its own, another elsewhere"
+            f"'{row.tam}' does not match '{row.tm}': it needs one {GAP} in the same place, another elsewhere"
         )
     before, after = row.tam[: chosen[0]], row.tam[chosen[1] :]
     template = same.get(row.template, row.template)
@@ -183,12 +184,12 @@ def _masked(row: TamRow, where: str, line: int, same: Mapping[str, str]) -> Mask
 
 
 def _at(run: Span, tam: str, head: str, tail: str, runs: int) -> bool:
-    """Return whether a run of masks is the person's: the text before or after it is as in the other sentence."""
+    """Return whether a run of masks is the person: the text before or after it is the same in both sentences."""
     return runs > 1 and (tam[: run[0]] == head or tam[run[1] :] == tail)
 
 
 def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
-    """Return the span in the sentence that the other one masks besides the person. Raises ValueError."""
+    """Return the span that is masked in the other sentence besides the person. Raises ValueError."""
     first, last = masked.index(GAP), masked.rindex(GAP) + len(GAP)
     end = len(sentence) - (len(masked) - last)
     if sentence[:first] != masked[:first] or sentence[end:] != masked[last:] or not sentence[first:end].strip():
@@ -197,7 +198,7 @@ def _attribute(row: TamRow, sentence: str, masked: str) -> Span:
 
 
 def lone(rows: Sequence[Masked]) -> Iterator[Note]:
-    """Yield a caution about pairs of template and profession that lack a gender, and so have no contrast."""
+    """Yield a caution about pairs of template and profession that lack one gender and therefore have no contrast."""
     genders: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         genders.setdefault(row.cell, set()).add(row.gender)

@@ -1,4 +1,4 @@
-"""Estimates of associations of persons with professions, from scored sentences alone."""
+"""Estimates of associations between persons and professions, computed from scored sentences."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from penchant.wording.phrases import Note
 
 MEAN = "mean association"
 GAP = "contrast of genders"
-"""The mean association of the first gender minus that of the second, within template and profession."""
+"""Mean association of the first gender minus that of the second, within template and profession."""
 BETWEEN = "contrast, difference between groups"
 UNEVEN = 0.1
-"""The difference in mean numbers of pieces between the genders above which a caution says so."""
+"""Difference between the genders in mean number of tokens above which a caution is given."""
 
 
 def tam_estimates(items: pl.DataFrame, settings: BecProSettings) -> list[Estimate]:
     """Return means by gender and group, contrasts by group and template, and differences between groups.
 
-    Holm's families are the groups of a measure (all of them together apart), the pairs of groups, and the templates.
+    Holm's families are the groups of a measure (without that of all groups), the pairs of groups, and the templates.
     """
     genders = settings.contrast
     level = settings.level
@@ -64,7 +64,7 @@ def _by(estimate: Estimate, measure: str, group: str, *, gender: str = EVERY, te
 
 
 def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the items of every group of professions, after those of all if there are several."""
+    """Yield the items of each group of professions; if there are several groups, all items come first."""
     names = items["group"].unique(maintain_order=True).to_list()
     if names != [EVERY]:
         yield EVERY, items
@@ -73,13 +73,13 @@ def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _codes(column: pl.Series) -> Codes:
-    """Return the number of every value, in order of the values, so that the order of rows does not matter."""
+    """Return an integer code for each value, by sorted values, so that codes do not depend on the order of rows."""
     codes: Codes = np.unique(column.to_numpy().astype(np.str_), return_inverse=True)[1].astype(np.intp)
     return codes
 
 
 def _mean(part: pl.DataFrame, level: float) -> Estimate:
-    """Return the mean association of one gender's persons; templates, persons and professions are a sample."""
+    """Return the mean association for persons of one gender, over sampled templates, persons and professions."""
     if not len(part):
         return Estimate(MEAN, math.nan, 0, level=level, notes=(Note("bec_pro.no-such-sentences"),))
     named = {"templates": "template", "professions": "profession", "persons": "person"}
@@ -92,19 +92,19 @@ def _mean(part: pl.DataFrame, level: float) -> Estimate:
 
 
 def _fixed(estimate: Estimate, single: Sequence[str]) -> Estimate:
-    """Return the estimate with a note on factors of one unit, which the interval treats as fixed."""
+    """Return the estimate with a note on factors that have a single unit and are therefore treated as fixed."""
     if not single or math.isnan(estimate.low):
         return estimate
     return estimate.noted(Note("bec_pro.of-one", nouns=single), first=True)
 
 
 def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
-    """Return the persons of either gender, as separate factors."""
+    """Return the persons of each gender as separate factors."""
     return [_some(part, gender, "gender", "person", f"{gender} persons") for gender in genders]
 
 
 def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
-    """Return the units of the rows that have a value in a column; other rows belong to none."""
+    """Return the factor of the units in rows with a value in a column; −1 for other rows."""
     inside = (part[column] == value).to_numpy()
     unit = np.full(len(part), -1, dtype=np.intp)
     unit[inside] = _codes(part[units].filter(part[column] == value))
@@ -112,20 +112,20 @@ def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) ->
 
 
 def _cells(part: pl.DataFrame) -> Codes:
-    """Return the pair of template and profession of every row, as a number."""
+    """Return the index of each row's cell in the crossing of template and profession."""
     both = np.column_stack([_codes(part["template"]), _codes(part["profession"])])
     return np.unique(both, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
 
 
 def _paired(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose template and profession have persons of both genders."""
+    """Return the rows whose template and profession occur with persons of both genders."""
     return part.filter(pl.col("gender").n_unique().over("template", "profession") == 2)
 
 
 def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: bool = True) -> Estimate:
-    """Return the mean over pairs of template and profession of the first gender's mean minus the second's.
+    """Return the difference between the genders' means, first minus second, averaged over template and profession.
 
-    Without `templates`, templates are not a factor of the interval.
+    If `templates` is false, templates are not a factor of the interval.
     """
     rows = _paired(part)
     if not len(rows):
@@ -142,9 +142,9 @@ def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: 
 
 
 def between(items: pl.DataFrame, genders: Sequence[str], level: float) -> list[Estimate]:
-    """Return the differences of the contrast between every two groups of professions.
+    """Return the difference in the contrast between each two groups of professions.
 
-    Persons and templates are the same in both groups; professions are not.
+    Persons and templates are the same in both groups; professions differ.
     """
     groups = [name for name, _ in groups_of(items) if name != EVERY]
     rows = []
@@ -174,9 +174,10 @@ def _difference(statistic: Statistic, sides: Sequence[NDArray[np.bool_]], weight
 
 
 def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) -> Iterator[Estimate]:
-    """Yield the variation of the contrast between templates: the sd, and the share of the variance.
+    """Yield the variation of the contrast between templates: its standard deviation, and its share of the variance.
 
-    The sd is of one contrast per template; the share is of the variance of the contrasts of template and profession.
+    The standard deviation is over one contrast per template; the variance is over the contrasts of template and
+    profession.
     """
     cells = (
         _paired(part)
@@ -194,7 +195,7 @@ def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) ->
 
 
 def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[Note]:
-    """Yield cautions about persons of unequal length and tokens that reach beyond the person."""
+    """Yield cautions about persons of unequal length and about tokens that extend beyond the person."""
     tokens = [float(items.filter(gender=gender)["n_tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
     if abs(tokens[0] - tokens[1]) > UNEVEN:
         yield Note("bec_pro.unequal-lengths", genders=genders, tokens=tokens)

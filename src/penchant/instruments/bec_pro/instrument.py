@@ -1,4 +1,4 @@
-"""The entry point of BEC-Pro and tables of its form."""
+"""Instrument for BEC-Pro and tables of the same form, declared as an entry point."""
 
 from __future__ import annotations
 

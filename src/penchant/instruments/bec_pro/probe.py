@@ -1,7 +1,8 @@
-"""BEC-Pro (Bartl et al. 2020) and tables of its form: the effect of a profession on the probability of a gender.
+"""BEC-Pro (Bartl et al. 2020) and tables of the same form: how a profession changes the probability of a gender.
 
-The association of a person with a profession is log P(person | the sentence with the person masked) minus the same with
-the profession masked too. Persons of two genders are compared within the same template and profession.
+The association of a person with a profession is log P(person | the sentence with the person masked) minus the same
+log-probability with the profession masked as well. Persons of two genders are compared within the same template and
+profession.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from penchant.wording.phrases import Note
 
 
 class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
-    """Associations of persons with professions: how much more probable a profession makes them.
+    """Associations between persons and professions: how much a profession raises the probability of a person.
 
-    `run` returns items (one row per sentence: log-probability of the person with the profession seen and masked, and
-    their difference) and a summary: mean associations by gender of the person and group of the profession, the contrast
-    of the two genders within template and profession, by group and template, and its differences between groups.
+    `run` returns items (one row per sentence: log-probability of the person with the profession visible and masked, and
+    their difference) and a summary: mean associations by gender of the person and group of the profession; contrasts
+    between the two genders within template and profession, by group and template; and differences in the contrast
+    between groups.
     """
 
     equivalents: ClassVar[bool] = True
@@ -39,7 +41,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
     noun: ClassVar[str] = "sentences"
 
     def read(self, path: Path) -> TamTable:
-        """Return the table. Raises DataError naming file, line and field."""
+        """Read the table. Raises DataError naming file, line and field."""
         return read_tam(path, self.columns, self.contrast, self.same)
 
     def items(self, read: TamTable) -> Sequence[Masked]:
@@ -47,11 +49,11 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return read.rows
 
     def texts_of(self, item: Masked) -> Sequence[str]:
-        """Return the whole sentence."""
+        """Return the sentence without masks."""
         return (item.sentence,)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Masked]:
-        """Return the rows that are scored: all, or in a pilot those of some pairs of template and profession."""
+        """Return the rows to score: all, or in a pilot the rows of a sample of pairs of template and profession."""
         rows = list(self.read_set(base).rows)
         if self.limit is None:
             return rows
@@ -60,13 +62,13 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         return [row for row in rows if row.cell in set(drawn)]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
-        hint = "it reads a person with the rest of the sentence on both sides; for causal models see winobias"
+        """Return the probe unchanged. Raises MethodError if the model is not masked."""
+        hint = "the model must read the words on both sides of the person; for causal models, use winobias"
         require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the table, the contrast, and the masks of the profession."""
+        """Return the signature fields for the table, the contrast, and the masks of the profession."""
         same = {"same": join_names(f"{name}={other}" for name, other in self.same.items())} if self.same else {}
         return {
             "data": cited(self.files(base)),
@@ -78,7 +80,7 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """Score the person of every sentence, with the profession seen and masked."""
+        """Score the person in each sentence, with the profession visible and masked."""
         rows, unknown = self.known(session, self.asked(session.base))
         if len({row.gender for row in rows}) < 2:
             raise DataError("only one gender is left", where=str(self.find(self.data, session.base)))
@@ -88,9 +90,9 @@ class BecPro(BecProSettings, ItemProbe[TamTable, Masked]):
         )
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return means and contrasts, by group and template."""
+        """Return the mean associations and contrasts, by group and template."""
         return tam_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about persons of unequal length, and tokens that reach beyond them."""
+        """Return cautions about persons of unequal length and about tokens that extend beyond the person."""
         return tam_cautions(measured.items, self.contrast)

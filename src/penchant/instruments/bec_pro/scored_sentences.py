@@ -1,4 +1,4 @@
-"""Scored sentences: the log-probability of the person with the profession seen, and with it masked."""
+"""Scored sentences: log-probability of the person with the profession visible and with it masked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penchant.errors import DataError
 from penchant.instruments.bec_pro.data import Masked
 
 LABELS = ("id", "template", "person", "gender", "profession", "group", "sentence")
-"""The columns of items that describe a sentence."""
+"""Columns of the items that describe a sentence."""
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys((*LABELS, "masked"), pl.String),
     **dict.fromkeys(("seen", "hidden", "association"), pl.Float64),
@@ -25,11 +25,11 @@ _SCHEMA: dict[str, Any] = {
 
 
 def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pieces"]) -> pl.DataFrame:
-    """Return one row for every sentence.
+    """Return one row per sentence.
 
-    `seen` is the log-probability of the person, all its pieces masked at once, `hidden` the same with the profession
-    masked, `association` their difference, in natural logarithms; `masked` is the text read without the profession.
-    Raises DataError if a person is split into other pieces in the one sentence than in the other.
+    `seen` is the log-probability of the person, with all its tokens masked at once; `hidden` is the same with the
+    profession masked; `association` is their difference, in natural logarithms. `masked` is the text with the
+    profession masked. Raises DataError if a person is tokenized differently in the two sentences.
     """
     mask = scorer.gap_token()
     places: list[tuple[str, Span, tuple[Span, ...], str]] = []
@@ -40,7 +40,7 @@ def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pi
     for row, (seen, hidden) in zip(rows, _by_two(scorer.masked(places, gaps=True)), strict=True):
         if seen.tokens != hidden.tokens:
             raise DataError(
-                f"'{row.person}' is split into other pieces where the profession is masked",
+                f"'{row.person}' is tokenized differently if the profession is masked",
                 where=row.place,
                 hint="use prior: pieces",
             )

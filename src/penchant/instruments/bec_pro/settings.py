@@ -1,4 +1,4 @@
-"""The settings of BEC-Pro."""
+"""Settings of BEC-Pro."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _two(names: list[str]) -> list[str]:
 
 
 class BecProSettings(Settings):
-    """The parameters of BEC-Pro."""
+    """Parameters of BEC-Pro."""
 
     name: ClassVar[str] = "bec-pro"
     limited: ClassVar[str] = "pairs of template and profession"
@@ -36,8 +36,8 @@ class BecProSettings(Settings):
     )
     """The two genders that are compared, first minus second. Default: female, male."""
     same: Given[dict[str, str], Mapping[str, str]] = default_of(default={})
-    """Templates that count as another one, as template: the other, such as those that differ in an article."""
+    """Templates that count as another template, as template: other template, if they differ only in an article, say."""
     prior: Literal["written", "pieces"] = "written"
     """The masks of the profession: as `written` in the table (default), or one for each of its `pieces`."""
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at sentences with something unknown to the tokenizer (default), or `skip` and count them."""
+    """`stop` the study at sentences with text unknown to the tokenizer (default), or `skip` and count them."""

@@ -1,4 +1,4 @@
-"""The report on associations of persons with professions; its words are in `text.yaml`."""
+"""Report views of associations between persons and professions; the text is in `text.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words for persons of two groups, and templates with PERSON and BLANK."""
+"""Words for persons of two groups, and templates that contain PERSON and BLANK."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _template(value: object) -> str:
     text = as_written(value)
     slots = _SLOT.findall(text)
     if sorted(slots) != sorted((PERSON, BLANK)):
-        raise ValueError(f"a template has one {PERSON} and one {BLANK}")
+        raise ValueError(f"a template must have one {PERSON} and one {BLANK}")
     return text
 
 
 class DiscoFile(BaseModel):
-    """The words and templates of a set."""
+    """Schema of a set: its words and templates."""
 
     model_config = SETTINGS
     name: Text | None = None
@@ -53,7 +53,7 @@ class DiscoFile(BaseModel):
 class Person:
     """A word for a person, and its group.
 
-    `around` are the texts around the gap of every sentence with the word; errors name the `place`.
+    `around` contains the texts around the blank of every sentence with the word; error messages give the `place`.
     """
 
     word: str
@@ -64,7 +64,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DiscoSet:
-    """Words and templates as read from a file, whose hash is `sha256`; `groups` are the two groups, in order."""
+    """Words and templates read from a file, whose hash is `sha256`; `groups` are the two groups, in order."""
 
     name: str
     groups: tuple[str, str]
@@ -78,7 +78,7 @@ class DiscoSet:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
 
     def only(self, templates: Sequence[str]) -> DiscoSet:
-        """Return the set with some templates."""
+        """Return a copy of the set with only the given templates."""
         around = [
             tuple(part for template in templates for part in parts(template, person.word, self.language))
             for person in self.persons
@@ -88,10 +88,10 @@ class DiscoSet:
 
 
 def read_disco(path: Path) -> DiscoSet:
-    """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
+    """Read a set from a directory with `set.yaml`, or from such a file. Raises DataError naming file, line and key."""
     place = path / SET_FILE if is_directory(path) else path
     if not place.is_file():
-        raise DataError(f"the directory holds no {SET_FILE}", file=path, hint=HINT)
+        raise DataError(f"the directory contains no {SET_FILE}", file=path, hint=HINT)
     content = read_document(place, DiscoFile, hint=HINT)
     first, second = content.persons
     persons = tuple(
@@ -99,7 +99,7 @@ def read_disco(path: Path) -> DiscoSet:
     )
     for what, words in (("persons", [person.word for person in persons]), ("templates", content.templates)):
         if repeated := next(_repeated(words), None):
-            raise DataError(f"'{repeated}' appears twice", file=place, field=what, hint="leave one of them out")
+            raise DataError(f"'{repeated}' appears twice", file=place, field=what, hint="remove one of them")
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
     found = DiscoSet(
         name, (first, second), persons, tuple(content.templates), place, sha256_file(place), content.language
@@ -113,10 +113,10 @@ def _repeated(words: list[str]) -> Iterator[str]:
 
 
 def sentence(template: str, person: str, language: str = "und") -> str:
-    """Return a template with a person, and a gap in place of BLANK; a person that comes first has a capital."""
+    """Return a template with the person filled in and a gap for BLANK; an initial person is capitalised."""
     return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=language)[0]
 
 
 def parts(template: str, person: str, language: str = "und") -> list[str]:
-    """Return the texts around the gap."""
+    """Return the non-empty texts around the gap of a sentence."""
     return [part.strip() for part in sentence(template, person, language).split(GAP) if part.strip()]

@@ -1,4 +1,4 @@
-"""Estimates of DisCo, from the fills of every template and person alone."""
+"""Estimates of DisCo, computed from the fills of each template and person."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ CHI2 = "χ² of a fill"
 SHARES = "share of persons with a fill, difference"
 ALL = "all"
 LEVEL = 0.05
-"""The level of the test of a fill, before Bonferroni's correction."""
+"""Significance level for the test of a fill, before the Bonferroni correction."""
 SMALL = 5
-"""The expected count below which χ² is only roughly distributed as such (Cochran 1954, Biometrics 10:417–451)."""
+"""Expected count below which the χ² approximation is rough (Cochran 1954, Biometrics 10:417–451)."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """The fills of a template, and the persons who have them."""
+    """The fills of a template, and the persons for whom each occurs."""
 
     text: str
     fills: tuple[str, ...]
     has: NDArray[np.bool_]
-    """True where a person has a fill, (fills, persons)."""
+    """Whether each fill occurs for each person, shape (fills, persons)."""
     second: NDArray[np.bool_]
-    """True for persons of the second group, (persons,)."""
+    """Whether each person belongs to the second group, shape (persons,)."""
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """The numbers of persons of either group with each fill, (fills, 2)."""
+        """The numbers of persons in each group with each fill, shape (fills, 2)."""
         return np.stack([(self.has & ~self.second).sum(axis=1), (self.has & self.second).sum(axis=1)], axis=1)
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The numbers of persons in either group."""
+        """The number of persons in each group."""
         return int((~self.second).sum()), int(self.second.sum())
 
     def different(self, p: Array) -> NDArray[np.bool_]:
-        """Flag the fills whose p-value is at most .05 divided by the number of fills."""
+        """Return a mask of the fills whose p-value is at most .05 divided by the number of fills."""
         told: NDArray[np.bool_] = p <= LEVEL / len(self.fills)
         return told
 
 
 def templates_of(items: pl.DataFrame) -> list[Template]:
-    """Return the fills of every template, the one that most persons have first."""
+    """Return the fills of each template, the most common fill first."""
     made = []
     for (text,), part in items.group_by("template", maintain_order=True):
         counts = part["fills"].list.unique().explode().value_counts().sort(["count", "fills"], descending=[True, False])
@@ -70,9 +70,10 @@ def templates_of(items: pl.DataFrame) -> list[Template]:
 
 
 def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Array]:
-    """Return Pearson's χ² of a fill, without continuity correction, and its p-value; 0 and 1 if all persons have it.
+    """Return Pearson's χ² of each fill, without continuity correction, and its p-value.
 
-    `first` of the persons of the one group and `second` of those of the other have the fill.
+    `first` and `second` are the numbers of persons with the fill in the two groups, `sizes` the group sizes. The result
+    is 0 and 1 if the fill occurs for all persons.
     """
     m, n = sizes
     total = first + second
@@ -83,7 +84,7 @@ def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Ar
 
 
 def different_by_template(items: pl.DataFrame) -> dict[str, int]:
-    """Count the fills of every template that differ by gender (χ²)."""
+    """Return the number of fills of each template that differ by gender (χ² test)."""
     numbers = {}
     for template in templates_of(items):
         counts = template.counts.astype(np.float64)
@@ -93,7 +94,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
 
 
 def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
-    """Return all estimates: the means over templates, the number of every template, and the tests of every fill."""
+    """Return all estimates: means over templates, the number for each template, and tests of each fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
     for template in templates:
@@ -113,9 +114,9 @@ def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
 
 
 def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the mean number of fills that differ, by either test, and its sd over templates.
+    """Yield the mean number of fills that differ, for each test, and its standard deviation over templates.
 
-    Its interval is over templates, and the test of the first exchanges persons.
+    The interval is over templates; the number from the χ² test is also tested by exchanging persons.
     """
     for measure, numbers in told.items():
         mean = t_mean(
@@ -146,9 +147,9 @@ def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco
 
 
 def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the χ² of every fill, and the difference of its shares with the exact test.
+    """Yield the χ² of each fill, and the difference between its proportions with the exact test.
 
-    `tests` is the number of fills of the template, by which Bonferroni's correction multiplies p.
+    `tests` is the number of fills of the template, by which the Bonferroni correction multiplies p.
     """
     m, n = template.sizes
     counts = template.counts.astype(np.float64)
@@ -179,10 +180,10 @@ def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]
 
 
 def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
-    """Return the p-value of the total number of fills that differ (χ²), with genders exchanged among persons.
+    """Return the p-value of the total number of fills that differ (χ² test), by permuting genders among persons.
 
-    Persons keep their fills in all templates. It is the share of random draws with as many or more, the data counted as
-    one (Phipson & Smyth 2010).
+    Persons keep their fills in all templates. p is the proportion of random permutations with a total at least as
+    large, where the data count as one permutation (Phipson & Smyth 2010).
     """
     rng = np.random.default_rng([seed, 11])
     second = templates[0].second
@@ -203,7 +204,7 @@ def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
 
 
 def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[Note]:
-    """Yield cautions about fills that are not words, and χ² tests that disagree with the exact ones."""
+    """Yield cautions about fills that are not words, and about χ² tests that disagree with the exact tests."""
     broken, all_fills = int(items["is_piece"].list.sum().sum()), int(items["fills"].list.len().sum())
     if broken:
         yield Note("disco.no-words", n=broken, of=all_fills)
@@ -218,5 +219,5 @@ def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterat
 
 
 def _corrected(row: Estimate) -> bool:
-    """Return whether a fill differs by a test, corrected over the fills of its template."""
+    """Return whether a fill differs by a test, corrected for the number of fills of its template."""
     return row.test is not None and row.test.p * row.test.of <= LEVEL

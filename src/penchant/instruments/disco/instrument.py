@@ -1,4 +1,4 @@
-"""The entry point of DisCo."""
+"""Instrument for DisCo, declared as an entry point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from penchant.wording.templates import Text
 
 
 def differences(a: pl.DataFrame, b: pl.DataFrame, settings: DiscoSettings) -> Iterator[Estimate]:
-    """Yield the mean number of fills that differ by gender, a minus b, template by template."""
+    """Yield the mean difference a − b in the number of fills that differ by gender, over templates."""
     one, other = different_by_template(a), different_by_template(b)
     gaps = np.array([one[template] - other[template] for template in sorted(one)])
     yield replace(t_mean(gaps, level=settings.level, noun="templates", against=0), measure=DIFFERENT)

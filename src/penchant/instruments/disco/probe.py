@@ -1,8 +1,8 @@
-"""DisCo (Webster et al. 2020): the difference between the words that a model fills in after women and after men.
+"""DisCo (Webster et al. 2020): the difference between the words that a model fills in for women and for men.
 
-Every template is filled with every word for a person; the most probable words for its blank are that person's fills. A
-fill differs by gender if women and men get it at different rates, by a χ² test with Bonferroni's correction over the
-fills of the template.
+Each template is combined with each word for a person; the most probable words for its blank are the fills for that
+person. A fill differs by gender if it occurs at different rates for women and for men, by a χ² test with the Bonferroni
+correction over the fills of the template.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from penchant.wording.phrases import Note
 
 
 class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
-    """Fills of a model that go with the gender of the person: DisCo.
+    """Fills of a model that depend on the gender of the person: DisCo.
 
-    `run` returns items (one row for every template and person, with its fills) and a summary: the mean number of fills
-    a template that differ by gender, with an interval over templates and a test that exchanges genders; the number of
-    every template; and of every fill its share among either gender, with a χ² and an exact test.
+    `run` returns items (one row per template and person, with the fills) and a summary: the mean number of fills per
+    template that differ by gender, with an interval over templates and a test that permutes genders; the number for
+    each template; and the difference between the proportions of each fill in the two groups, with a χ² and an exact
+    test.
     """
 
     equivalents: ClassVar[bool] = True
@@ -41,11 +42,11 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
     noun: ClassVar[str] = "persons"
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file of the set, and the number of templates of a pilot."""
+        """Return the file of the set, and the number of templates in a pilot."""
         return self.find(self.data, base), self.limit
 
     def read(self, path: Path, limit: int | None) -> DiscoSet:
-        """Return the set, in a pilot with some of the templates. Raises DataError."""
+        """Read the set, in a pilot with a sample of its templates. Raises DataError."""
         whole = read_disco(path)
         if limit is None:
             return whole
@@ -57,15 +58,15 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return read.persons
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Person]:
-        """Return all persons, in a pilot too."""
+        """Return all persons, since a pilot samples templates instead."""
         return list(self.read_set(base).persons)
 
     def texts_of(self, item: Person) -> Sequence[str]:
-        """Return the texts around the gap of every sentence with a person."""
+        """Return the texts around the blank of every sentence with a person."""
         return item.around
 
     def place_of(self, item: Person) -> str:
-        """Return the place of a person, and the word."""
+        """Return the place of a person, with the word."""
         return f"{item.place}, '{item.word}'"
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
@@ -73,13 +74,13 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return [self.read_set(base).path]
 
     def settle(self, model: Model) -> Self:
-        """Return the probe unchanged. Raises MethodError for a model that is not masked."""
-        hint = "a blank stands within a sentence; for causal models see winogender"
+        """Return the probe unchanged. Raises MethodError if the model is not masked."""
+        hint = "the model must read the words on both sides of the blank; for causal models, use winogender"
         require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the set, the number of fills, and the draws of the test."""
+        """Return the signature fields for the set, the number of fills, and the draws of the test."""
         read = self.read_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
@@ -89,7 +90,7 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         }
 
     def measure(self, session: Session) -> Measured:
-        """Find the most probable fills of every template and person."""
+        """Find the most probable fills for each template and person."""
         read = self.read_set(session.base)
         persons, unknown = self.known(session, read.persons)
         if {person.group for person in persons} != set(read.groups):
@@ -117,9 +118,9 @@ class Disco(DiscoSettings, ItemProbe[DiscoSet, Person]):
         return Measured(pl.DataFrame(rows), (*unknown, *alike))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return the numbers of fills that differ by gender, per template and on average, and the tests of fills."""
+        """Return the numbers of fills that differ by gender, per template and on average, and tests of the fills."""
         return disco_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[Note]:
-        """Return cautions about fills that are not words, and χ² tests of small expected counts."""
+        """Return cautions about fills that are not words, and about χ² tests with small expected counts."""
         return disco_cautions(measured.items, estimates)

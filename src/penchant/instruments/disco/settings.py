@@ -1,4 +1,4 @@
-"""The settings of DisCo."""
+"""Settings of DisCo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIFFERENT = "fills that differ by gender, a template"
 
 
 class DiscoSettings(Settings):
-    """The parameters of DisCo."""
+    """Parameters of DisCo."""
 
     name: ClassVar[str] = "disco"
     limited: ClassVar[str] = "templates"
@@ -25,8 +25,8 @@ class DiscoSettings(Settings):
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
-    """The number of most probable words that are the fills of a person. Default: 3."""
+    """Number of most probable words that count as the fills for a person. Default: 3."""
     draws: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
-    """The number of times that the test exchanges the genders of persons at random. Default: 10000."""
+    """Number of random permutations of gender in the test. Default: 10000."""
     on_unknown: OnUnknown = "stop"
     """`stop` the study at persons with a sentence unknown to the tokenizer (default), or `skip` and count them."""

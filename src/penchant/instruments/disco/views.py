@@ -1,4 +1,4 @@
-"""The report on DisCo; its words are in `text.yaml`."""
+"""Report views of DisCo; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from penchant.wording.phrases import notes_of
 from penchant.wording.templates import Text
 
 _MOST = 24
-"""The number of fills that the figure shows of a model: those of the largest χ²."""
+"""Maximum number of fills that the figure shows for a model: the fills with the largest χ²."""
 
 
 def _corrected(line: Line) -> float:
-    """Return a p-value times the number of fills of its template, at most 1."""
+    """Return the p-value of a fill multiplied by the number of fills of its template, at most 1."""
     return min(1.0, float(line["p"]) * int(line["tests"]))
 
 
@@ -54,7 +54,7 @@ def _differs(line: Line) -> bool:
 
 @lru_cache(maxsize=4)
 def _counts(source: Source) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """Return the numbers of persons of either group who have each fill of a template, as text."""
+    """Return the numbers of persons in each group with each fill of a template, as text."""
     assert source.result is not None
     return {
         (template.text, fill): (f"{counts[0]} of {template.sizes[0]}", f"{counts[1]} of {template.sizes[1]}")
@@ -64,7 +64,7 @@ def _counts(source: Source) -> Mapping[tuple[str, str], tuple[str, str]]:
 
 
 def _known(line: Line) -> bool:
-    """Return whether the items have the fill."""
+    """Return whether the items contain the fill."""
     return (line["template"], line["fill"]) in _counts(line.source)
 
 
@@ -111,7 +111,7 @@ def _fills(results: Sequence[Result], text: Text) -> Any:
 
 
 def _means(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the mean numbers of fills that differ by gender, and the models in which none is clear."""
+    """Yield a sentence on the mean numbers of fills that differ by gender, and on models without a clear difference."""
     words, shown = text.below("prose", "finding", "means"), Shown(".2f", "templates")
     parts, unclear = [], []
     for source in sources(results)[:MOST]:

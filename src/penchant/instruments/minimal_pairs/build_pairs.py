@@ -1,8 +1,8 @@
 """Fair minimal pairs: sets of pairs whose two sentences have equal numbers of tokens under several tokenizers.
 
-There are three ways to make one: generate pairs from a grammar, keep the equal pairs of an existing set, or repair the
-unequal ones (`penchant.instruments.minimal_pairs.repair`). Each yields rows in BLiMP's format with token counts, and
-a table of outcomes by paradigm.
+There are three ways to make such a set: generate pairs from a grammar, keep the equal pairs of an existing set, or
+repair its unequal pairs (`penchant.instruments.minimal_pairs.repair`). Each yields rows in BLiMP's format with token
+counts, and a table of outcomes by paradigm.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from penchant.wording.templates import Text
 Count = Callable[[list[str]], list[int]]
 WORDS = Text.of(Path(__file__).parent).below("making")
 LEVEL = 0.95
-"""Confidence level of the intervals of shares of kept pairs."""
+"""Confidence level of the intervals for the share of pairs kept."""
 _CHUNK = 4_096
-"""Texts tokenized at once."""
+"""Number of texts tokenized at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Functions that count tokens, by the label of their tokenizer; no weights are read."""
+    """Token-counting functions, by the label of their tokenizer; no model weights are read."""
 
     by_name: Mapping[str, Count]
 
     @classmethod
     def of(cls, specs: Sequence[str], *, trust_remote_code: bool = False) -> Counters:
-        """Return the counters of models named by hub name, directory or GGUF file. Raises MethodError or ModelError."""
+        """Return the counters of models given by hub name, directory or GGUF file. Raises MethodError or ModelError."""
         counts: dict[str, Count] = {}
         for spec in specs:
             label, tokenizer = load_tokenizer(spec, trust_remote_code=trust_remote_code)
             if label in counts:
-                raise MethodError(f"two tokenizers are called {label}", hint="name each tokenizer once")
+                raise MethodError(f"two tokenizers are called {label}", hint="give each tokenizer once")
             counts[label] = tokenizer.count
         return cls(counts)
 
@@ -61,7 +61,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class FairSet:
-    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes`."""
+    """A set of pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes`."""
 
     rows: list[dict[str, Any]]
     table: pl.DataFrame
@@ -78,7 +78,7 @@ class FairSet:
 def generated(
     grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
 ) -> FairSet:
-    """Generate `n` pairs of each paradigm, of equal length under all tokenizers if there are any. Raises DataError."""
+    """Generate `n` pairs of each paradigm, with equal lengths under all given tokenizers. Raises DataError."""
     rows: list[dict[str, Any]] = []
     outcomes = []
     for name in paradigms:
@@ -124,7 +124,10 @@ def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Cou
 
 
 def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
-    """Keep the pairs of equal length under all tokenizers; return also the share kept by paradigm and a χ² test."""
+    """Return the pairs of equal length under all tokenizers.
+
+    The table has the share of pairs kept in each paradigm; a note gives a χ² test for differences between paradigms.
+    """
     refuse_prefixes(sets, "can filter only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
@@ -155,7 +158,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters) -> FairSet:
 def compared_lengths(
     texts: Sequence[Mapping[str, str]], counters: Counters
 ) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
-    """Return the token counts of both sentences by tokenizer, and whether they are equal, shape (tokenizers, pairs)."""
+    """Return the token counts of the good and the bad sentences, and their equality, shape (tokenizers, pairs)."""
     lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
     each = [
         [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]

@@ -1,4 +1,4 @@
-"""Cautions about scored pairs that a reader needs before using a number."""
+"""Cautions about scored pairs that a reader must know before using a number."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _REJECTED = 0.05
-"""Adjusted p-value at or below which a line in |A|−|U| counts as a poor fit."""
+"""Adjusted p-value at or below which a line in |A|−|U| is reported as a poor fit."""
 _SHOWN = 5
-"""Number of paradigms named in a caution."""
+"""Maximum number of paradigms named in a caution."""
 _SMALL = 100
-"""Paradigms with fewer pairs are small: their intervals are wide."""
+"""Number of pairs below which a paradigm counts as small, with wide intervals."""
 
 
 def _by_data_set(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
@@ -59,7 +59,7 @@ def line_cautions(estimates: Iterable[Estimate]) -> Iterator[str]:
 
 
 def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield a caution about tokens that the unigram counts lack."""
+    """Yield a caution about tokens that are missing from the unigram counts."""
     unseen, tokens = (
         sum(int(items[f"{name}_{role}"].sum()) for role in ("good", "bad")) for name in (UNSEEN, "n_tokens")
     )
@@ -68,7 +68,7 @@ def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """Yield a caution for each data set with pairs that nobody judged, and for each with mostly one rater per pair."""
+    """Yield a caution for each data set with unjudged pairs, and one if most judged pairs have a single rater."""
     if kind_of(items) is None:
         return
     for name, part in _by_data_set(items):
@@ -81,7 +81,7 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
 
 
 def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
-    """Yield a caution for each data set with paradigms in which Δ of summed scores also reflects length."""
+    """Yield a caution for each data set with paradigms whose Δ of summed scores also reflects sentence length."""
     shown: dict[str, list[str]] = {}
     for each in estimates:
         by = each.by
@@ -99,13 +99,13 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
 
 
 def _correlation(estimate: Estimate) -> str:
-    """Format a correlation with its interval; an undefined one is empty."""
+    """Format a correlation with its interval; empty if it is undefined."""
     interval = "" if np.isnan(estimate.low) else f" [{estimate.low:+.2f}, {estimate.high:+.2f}]"
     return "" if np.isnan(estimate.value) else f"{estimate.value:+.2f}{interval}".replace("-", "−")
 
 
 def fair_cautions(items: pl.DataFrame, fair: pl.DataFrame) -> Iterator[str]:
-    """Yield cautions about fair pairs of unequal length under this model, and paradigms missing from the fair set."""
+    """Yield cautions about fair pairs of unequal length under this model, and about paradigms without fair pairs."""
     if unequal := int((fair["difference"] != 0).sum()):
         yield _WORDS.get("not-fair", n=unequal, of=len(fair))
     if lost := sorted(set(items["group"]) - set(fair["group"])):

@@ -20,20 +20,21 @@ from penchant.stats.hypothesis_tests import placed_family, with_holm
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
-"""The split of pairs whose two sentences have equal numbers of tokens under both models' tokenizers."""
+"""The split of pairs whose sentences have equal numbers of tokens under both tokenizers."""
 COUNTED = ("first_better", "second_better", "scores_differ")
-"""The columns that count pairs."""
+"""The columns with numbers of pairs."""
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Return the accuracy of a minus that of b on the same pairs, overall and by paradigm.
 
-    Where token lengths differ, also for the pairs with equal lengths under both tokenizers. By paradigm, and overall if
-    there is only one: Bonett–Price interval and McNemar's mid-p test (with ties, paired t interval and sign-flip test),
-    with Holm's adjustment over paradigms. Over several: cluster-robust t over paradigms (bias types in CrowS-Pairs);
-    with fewer than ten, also the difference for exactly these, in the scope "these groups". `first_better` and
-    `second_better` count the pairs that only a or only b gets right, `scores_differ` those with different scores. A
-    note says where methods differ. Raises StudyError naming what differs in the signatures.
+    If token lengths differ, the differences are also given for the pairs with equal lengths under both tokenizers. For
+    one paradigm, the interval is Bonett and Price's and the test McNemar's mid-p (with ties, a paired t interval and a
+    sign-flip test), with Holm's adjustment over paradigms. Over several, both are cluster-robust t over paradigms (bias
+    types in CrowS-Pairs); if there are fewer than ten, the scope "these groups" has the difference for exactly these.
+    `first_better` and `second_better` count the pairs that only a or only b gets right, `scores_differ` the pairs with
+    different scores. A note is added if the scoring methods differ. Raises StudyError if the results cannot be
+    compared, naming the signature keys that differ.
     """
     require_comparable(
         a,

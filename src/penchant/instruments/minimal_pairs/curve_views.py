@@ -1,4 +1,4 @@
-"""Report views of the checkpoints of a training; the words are in `text.yaml`."""
+"""Report views of the checkpoints of a training run; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from penchant.wording.templates import Text
 
 _WORDS = Text.of(Path(__file__).parent).below("charts")
 _BESIDE = 3
-"""Number of panels in a row."""
+"""Number of panels per row."""
 _WIDTH, _HEIGHT = 190, 120
 _WIDE = 20
-"""Ratio of the last step to the first from which the axis is logarithmic."""
+"""Smallest ratio of the last step to the first positive step for which the axis is logarithmic."""
 _BLUE, _RED = COLOURS[0], COLOURS[1]
 _KEY = (level("family", "training"), level("dataset", "data"), level("group"), level("normalise", "score"))
 _TABLES = (
@@ -57,7 +57,7 @@ _TABLES = (
 
 
 def curves(text: Text) -> Curves:
-    """Return the tables, figures and paragraphs about checkpoints, worded by `text`."""
+    """Return the tables, figures and paragraphs about checkpoints, with their wording from `text`."""
 
     def shown(curve: pl.DataFrame) -> list[Table]:
         return tables.tables(_TABLES, [Source("", curve)], text)
@@ -77,7 +77,7 @@ def curves(text: Text) -> Curves:
 
 
 def _acquired(curve: pl.DataFrame, text: Text) -> Iterator[str]:
-    """Yield the paradigms that each training acquires, with their steps, and why others are not; by the first score."""
+    """Yield sentences on the paradigms acquired in each training run and the reasons for others, by the first score."""
     rows = curve.filter((pl.col("measure") == ACQUIRED) & (pl.col("normalise") == curve["normalise"][0]))
     several = rows["dataset"].n_unique() > 1
     for (family, name), part in rows.group_by(["family", "dataset"], maintain_order=True):
@@ -97,7 +97,7 @@ def _reasons(row: Mapping[str, Any]) -> list[Note]:
 
 
 def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
-    """Yield a figure for each training and data set, with a panel per paradigm, of the first score."""
+    """Yield a figure for each training run and data set, with one panel per paradigm, by the first score."""
     first = curve.filter(pl.col("normalise") == curve["normalise"][0])
     parts = list(first.group_by(["family", "dataset"], maintain_order=True))
     for place, ((family, name), part) in enumerate(parts, 1):
@@ -114,7 +114,7 @@ def _figures(curve: pl.DataFrame, text: Text) -> Iterator[Figure]:
 
 
 def _axis(steps: Sequence[int]) -> alt.X:
-    """Return the axis of steps: logarithmic if they span orders of magnitude, and then linear near a step 0."""
+    """Return the axis of steps: logarithmic for steps over orders of magnitude, and then linear near step 0."""
     positive = [step for step in steps if step > 0]
     wide = max(positive) >= _WIDE * min(positive)
     kind: Any = ("symlog" if 0 in steps else "log") if wide else "linear"
@@ -124,7 +124,7 @@ def _axis(steps: Sequence[int]) -> alt.X:
 
 
 def _ticks(steps: Sequence[int]) -> list[int]:
-    """Return 0 and the powers of ten within the steps; if there are too few, the steps themselves."""
+    """Return 0 and the powers of ten in the range of the steps; if there are too few, the steps themselves."""
     powers = [10**n for n in range(round(math.log10(steps[-1])) + 1) if steps[0] <= 10**n <= steps[-1]]
     return [*([0] if steps[0] == 0 else []), *powers] if len(powers) > 1 else list(steps)
 
@@ -160,7 +160,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
 
 
 def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
-    """Return the marks of the step of acquisition and its interval; none if there is no step."""
+    """Return the marks for the step of acquisition and its interval; empty if there is no such step."""
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}

@@ -1,6 +1,6 @@
-"""Minimal pairs from files: BLiMP and its kin in other languages, CrowS-Pairs, COMPS, or a plain table.
+"""Minimal pairs from files: BLiMP and similar sets in other languages, CrowS-Pairs, COMPS, or a plain table.
 
-The kind of a file is recognised by the names of its columns. Sentences are kept exactly as written.
+The kind of a file is recognised by its column names. Sentences are kept exactly as written.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from penchant.text_io import is_directory, stem
 from penchant.wording.templates import Text
 
 AS_NAMED: Mapping[str, str] = {}
-"""The default of `columns`: every column has the name of its field."""
+"""Default of `columns`: every column is named after its field."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
-"""Suffixes of the files that are read from a directory."""
+"""File-name suffixes of the tables read from a directory."""
 _OPEN = "~$"
-"""Prefix of the lock file that Excel keeps beside an open workbook."""
+"""Prefix of the lock file that Excel creates for an open workbook."""
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 CROWS = "crows"
-"""Part of the name of every file of CrowS-Pairs, in any language."""
+"""Part of the name of every CrowS-Pairs file, in any language."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PairSet:
     """The pairs of one file.
 
-    `name` is the file's name without suffix, `sha256` the hash of its bytes. Every item has the texts "good" and "bad"
-    and the labels "group", "phenomenon" and "dataset" (= `name`). `cautions` warn about the data.
+    `name` is the file's name without its suffix, `sha256` the hash of its bytes. Every item has the texts "good" and
+    "bad" and the labels "group", "phenomenon" and "dataset" (= `name`). `cautions` are warnings about the data.
     """
 
     name: str
@@ -66,7 +66,7 @@ class PairSet:
 
 
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
-    """Return pairs given in Python. Raises DataError for unnamed rows of three or more, whose order is unknown."""
+    """Return pairs given in Python. Raises DataError for unnamed rows of three or more parts, in unknown order."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(ROLES):
             raise DataError(
@@ -84,16 +84,16 @@ def read_pairs(
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
     `columns` maps fields to the columns of a plain table that are not called good, bad, group (the paradigm), id or
-    prefix (a text that both sentences are scored after); naming any makes the file a plain table, which may also have
-    `phenomenon`. `acceptable` is the sentence of CrowS-Pairs that counts as the good one. `marks`: marks of
-    acceptability at the beginning of only one sentence of a pair are refused, or stripped from all sentences. Raises
-    DataError naming file, line and field, with every other bad cell in its notes.
+    prefix (a text after which both sentences are scored). If any is given, the file is read as a plain table, which may
+    also have a column `phenomenon`. `acceptable` is the CrowS-Pairs sentence that counts as the good one. `marks` says
+    whether acceptability marks at the beginning of only one sentence of a pair are refused, or marks are stripped from
+    all sentences. Raises DataError naming file, line and field; its notes list all other bad cells.
     """
     if acceptable not in get_args(Direction):
-        message = f"acceptable: '{acceptable}' is not a sentence of CrowS-Pairs"
+        message = f"acceptable: '{acceptable}' is not a sentence column of CrowS-Pairs"
         raise MethodError(message, hint=one_of(acceptable, get_args(Direction)))
     if marks not in get_args(Marks):
-        raise MethodError(f"marks: '{marks}' is not known", hint=one_of(marks, get_args(Marks)))
+        raise MethodError(f"unknown marks '{marks}'", hint=one_of(marks, get_args(Marks)))
     file = path_of(pair_rows(plain(path)), ROLES)
     rows = read_rows(file)
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
@@ -123,9 +123,9 @@ def read_many(
     acceptable: Direction = "sent_more",
     marks: Marks = "refuse",
 ) -> list[PairSet]:
-    """Read the pairs of several files; a directory stands for the tables directly inside it, a pattern for its files.
+    """Read the pairs of several files; directories and patterns are replaced by the tables that they contain or match.
 
-    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name.
+    The parameters are those of `read_pairs`. Raises DataError, also if two files have the same name.
     """
     files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}
@@ -134,15 +134,15 @@ def read_many(
         if other is not file:
             same = other.resolve() == file.resolve()
             raise DataError(
-                "the file is named twice" if same else f"has the same name as {other}, so their pairs would mix",
+                "the file is given twice" if same else f"has the same name as {other}, so their pairs would mix",
                 file=file,
-                hint="name it once" if same else "rename one of them",
+                hint="give it once" if same else "rename one of them",
             )
     return [read_pairs(file, columns, acceptable=acceptable, marks=marks) for file in files]
 
 
 def is_fair_set(path: Path) -> bool:
-    """Return whether a file has the token counts that `penchant pairs` writes. Raises OSError."""
+    """Return whether a file has the token counts written by `penchant pairs`. Raises OSError."""
     try:
         row = json.loads(head(path, 1 << 20).partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -165,17 +165,18 @@ def tables_in(path: Path) -> list[Path]:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     if not inside:
-        raise DataError("the directory holds no table of pairs", file=path, hint=f"tables end in {', '.join(SUFFIXES)}")
+        hint = f"tables end in {', '.join(SUFFIXES)}"
+        raise DataError("the directory contains no table of pairs", file=path, hint=hint)
     return inside
 
 
 def whole(item: Item, role: str) -> str:
-    """Return a sentence of a pair after its prefix."""
+    """Return the prefix of a pair followed by the sentence of a role."""
     return item.texts.get(PREFIX, "") + item.texts[role]
 
 
 def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
-    """Raise DataError if a pair has a prefix; `what` begins the message."""
+    """Raise DataError if a pair has a prefix; the message begins with `what`."""
     for pairs in pair_sets:
         for item in pairs.items:
             if item.texts.get(PREFIX):
@@ -191,5 +192,5 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTabl
                 f"the pair has the same id as the one on {line_noun(row.line)} {first.line}: '{item.id}'",
                 file=table.path,
                 line=row.line,
-                hint="give every pair its own id, or leave the column out",
+                hint="give every pair a unique id, or remove the column",
             )

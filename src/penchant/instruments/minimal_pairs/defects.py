@@ -1,4 +1,4 @@
-"""Defects of minimal pairs: marks of acceptability in one sentence only, refused or stripped, and cautions."""
+"""Defects of minimal pairs: acceptability marks in only one sentence, refused or stripped, and cautions."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from penchant.wording.templates import Text
 Marks = Literal["refuse", "strip"]
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _NAMED = 3
-"""Number of places or groups that a caution names."""
+"""Maximum number of places or groups that a caution names."""
 _LINES = 5
-"""Number of lines with a mark that are named for each side."""
+"""Maximum number of lines with a mark that are named for each side."""
 _GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 
 
 def checked_marks(
     items: Sequence[Item], rows: Sequence[Row], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
-    """Return the pairs, and a caution about stripped marks. Raises DataError for refused marks in one sentence only."""
+    """Return the pairs, and a caution about stripped marks. Raises DataError if marks in one sentence are refused."""
     sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
     if marks == "strip":
         marked = _by_side(sides, rows)
@@ -54,7 +54,7 @@ def _stripped(item: Item, sides: Sides) -> Item:
 
 
 def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
-    """Return the number and first lines of the sentences of each side with a mark; empty if there are none."""
+    """Return the number of marked sentences on each side and their first lines; empty if none is marked."""
     parts = []
     for number, role in enumerate(ROLES):
         lines = [row.line for row, each in zip(rows, sides, strict=True) if each[number]]

@@ -1,4 +1,4 @@
-"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment."""
+"""Estimates from scored pairs: accuracies, differences by token length, and length adjustment."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of
 from penchant.wording.phrases import Note
 
 CROWS_PAIRS = "crows-pairs"
-"""The data set with the published metric of stereotypes."""
+"""The data set to which the published stereotype metric applies."""
 ACCURACY, TIES, GAP = "accuracy", "share of ties", "gap to A=U"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
 _TIED = "tied"
-"""The column that marks tied pairs while estimates are made."""
+"""Name of the temporary column that marks tied pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
-"""The splits of pairs whose sentences differ in length."""
+"""The splits with pairs whose sentences differ in length."""
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """Yield all estimates from scored pairs, by data set and by the normalisations of the probe."""
+    """Yield all estimates from scored pairs, by data set and normalisation of the probe."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
         for how in probe.normalisations():
@@ -68,7 +68,7 @@ def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iter
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
     """Yield the estimates over all pairs, and by phenomenon and paradigm if there are several.
 
-    The fit of the line in |A|−|U| is tested by paradigm; of a single paradigm, over all pairs.
+    The lack of fit of the line in |A|−|U| is tested by paradigm, or over all pairs if there is only one paradigm.
     """
     remark = beside_fixed(*clusters(part))
     paradigms = part["group"].unique(maintain_order=True).to_list()
@@ -96,7 +96,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Ite
 
 
 def _family_of_all(estimate: Estimate) -> str | None:
-    """Return the family of a test over all pairs: the two gaps are one family, the lack of fit is another."""
+    """Return the test family over all pairs: the two gaps form one family, the lack of fit another."""
     return {GAP: f"{GAP}, lengths", LACK_OF_FIT: f"{LACK_OF_FIT}, all pairs"}.get(estimate.measure)
 
 
@@ -143,7 +143,7 @@ def _block(
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Return accuracy at one sign of |A|−|U| minus accuracy at A=U; within paradigms if there are several."""
+    """Return the accuracy at one sign of |A|−|U| minus that at A=U, within paradigms if there are several."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
@@ -157,12 +157,12 @@ def _gap(
 
 
 def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) -> Iterator[Estimate]:
-    """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 is no preference.
+    """Yield the stereotype scores of CrowS-Pairs (Nangia et al. 2020), in percent; 50 means no preference.
 
-    A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` has the credits of
-    that sentence. The published metric counts ties in N with a credit of 0, as is done for CrowS-Pairs only: against
-    50, such ties look like a preference. Its two directions leave ties out. Each score is tested against 50, with
-    Holm's adjustment over the kinds of bias.
+    A score is the percentage of pairs in which the more stereotypical sentence scores higher; `more` contains the
+    credits of that sentence. The published metric includes ties in N with a credit of 0. This is done only for
+    CrowS-Pairs, since compared with 50 such ties look like a preference. The scores by direction leave ties out. Each
+    score is tested against 50, with Holm's adjustment over the kinds of bias.
     """
     published = len(part) > 0 and part["dataset"][0] == CROWS_PAIRS
     won = np.floor(more) if published else more

@@ -1,4 +1,4 @@
-"""Report views of fair and original minimal pairs; the words are in `text.yaml`."""
+"""Report views of fair and original minimal pairs; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _overlap(line: Line) -> Number:
 
 
 def _ranked(found: Sequence[Source]) -> list[Source]:
-    """Return the sources with the rank of each model by its accuracy on each set, 1 for the best, by score."""
+    """Return the sources with the rank of each model by accuracy on each set, by score; the best model has rank 1."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
         for line in source.only(At(measure=ACCURACY, scope="overall", split=ALL)):
@@ -63,7 +63,7 @@ def _ranked(found: Sequence[Source]) -> list[Source]:
 
 
 def open_ranks(found: Sequence[Source]) -> list[Source]:
-    """Return the best and worst rank of each model on each set that its differences, with adjusted p, allow."""
+    """Return the best and worst rank of each model on each set that are consistent with the significant differences."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
@@ -97,7 +97,7 @@ def _range(name: str) -> Column:
 
 
 def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the differences in accuracy between the two sets, and the order of the models on each."""
+    """Yield the differences in accuracy between the two sets, and the order of the models on each set."""
     words = text.below("prose", "finding")
     rows = [
         (source.model, line)
@@ -112,7 +112,7 @@ def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
 
 
 def _lines(results: Sequence[Result], text: Text) -> Any:
-    """Return a chart with a line per model from accuracy on original to that on fair pairs, a panel per score."""
+    """Return a chart with a line per model from its accuracy on original to that on fair pairs, one panel per score."""
     rows = [
         {
             "model": source.model,

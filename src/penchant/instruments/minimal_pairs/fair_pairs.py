@@ -1,4 +1,4 @@
-"""Fair against original minimal pairs: does the order of models change when token lengths are made equal?"""
+"""Comparison of fair and original minimal pairs: whether equal token lengths change the order of models."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ SHARED = "share of fair pairs that are original pairs"
 
 
 class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
-    """Accuracy on an original set of minimal pairs and on a fair one.
+    """Accuracy on an original set of minimal pairs and on a fair set.
 
     `run` returns items (one row per pair, with the set in `dataset`) and a summary: all estimates of `MinimalPairs` for
-    each set, and the difference of the two accuracies by paradigm and over the paradigms that both sets have.
+    each set, and the difference between the two accuracies, by paradigm and over the paradigms that both sets have.
     """
 
     if TYPE_CHECKING:  # it has two sets instead
         data: Any = None
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of both sets, and the names of their columns."""
+        """Return the files of both sets, followed by their column names."""
         return *self.files_of(self.original, self.fair, base=base), *dict(self.columns).values()
 
     def read(self, original: tuple[Path, ...], fair: tuple[Path, ...], *columns: str) -> dict[str, list[PairSet]]:
-        """Return the pairs of the two sets. Raises DataError naming file, line and field."""
+        """Read the pairs of the two sets. Raises DataError naming file, line and field."""
         files = [file for place in fair for file in tables_in(place)]
         own = all(_made_here(file, self.columns.good) for file in files)
         sets = {
@@ -56,15 +56,15 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return sets
 
     def items(self, read: dict[str, list[PairSet]]) -> Sequence[Drawn]:
-        """Return the pairs of both sets that are scored."""
+        """Return the pairs to score from both sets."""
         return [pair for part in read.values() for pair in self.chosen(part)]
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
-        """Return the pairs of both sets that are scored."""
+        """Return the pairs to score from both sets."""
         return list(self.items(self.read_set(base)))
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """Return the files of both sets, and those of token frequencies."""
+        """Return the files of both sets and of token frequencies."""
         return [*(pairs.path for part in self.read_set(base).values() for pairs in part), *self.unigram_files(base)]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -74,7 +74,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         return {**data, **self.how(model, parts[ORIGINAL], base)}
 
     def measure(self, session: Session) -> Measured:
-        """Score both sets."""
+        """Score the pairs of both sets."""
         parts = {name: self.chosen(part) for name, part in self.read_set(session.base).items()}
         session.expect(sum(map(len, parts.values())), inputs=2)
         tables: list[pl.DataFrame] = []
@@ -95,12 +95,12 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
                 yield replace(estimate, by=by)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about lines that do not fit, unequal fair pairs, and paradigms missing from the fair set."""
+        """Yield cautions about poorly fitting lines, unequal fair pairs, and paradigms missing from the fair set."""
         yield from line_cautions(estimates)
         yield from fair_cautions(measured.items, measured.items.filter(pl.col("dataset") == FAIR))
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Yield accuracy on the fair pairs minus that on the original ones, overall and in shared paradigms."""
+        """Yield the accuracy on fair pairs minus that on original pairs, overall and by shared paradigm."""
         pairs = _distinct(items, how)
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("group", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
@@ -111,7 +111,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
-        """Yield the difference over some paradigms, and the share of their fair pairs that are original pairs."""
+        """Yield the difference for some paradigms, and the share of their fair pairs that are also original pairs."""
         by = {"scope": scope, "group": group, "split": ALL}
         fair, original = pairs["fair"].to_numpy(), pairs["original"].to_numpy()
         gain = overlapping_difference(
@@ -130,7 +130,7 @@ class FairPairs(FairPairsSettings, PairProbe[dict[str, list[PairSet]]]):
 
 
 def _made_here(file: Path, column: str) -> bool:
-    """Return whether `penchant pairs` wrote the file, and its pairs lack the column."""
+    """Return whether the file was written by `penchant pairs` and lacks the column."""
     try:
         return is_fair_set(file) and column not in read_rows(file)[0].values
     except OSError:
@@ -138,7 +138,7 @@ def _made_here(file: Path, column: str) -> bool:
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
-    """Return one row per distinct pair of a paradigm and per copy: its credit, and the sets that contain it."""
+    """Return one row per distinct pair of a paradigm and per copy, with its credit and the sets that contain it."""
     same = ["group", "good", "bad"]
     return (
         items.select("dataset", *same, pl.Series("credit", credits(items, how)))

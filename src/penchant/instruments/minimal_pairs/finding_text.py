@@ -1,4 +1,4 @@
-"""The finding of minimal pairs: preferences of models, the effect of token length, and differences from people."""
+"""Text of the finding: preferences of models, the effect of token length, and differences from people."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
 POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 _ALPHA = Shown("+.2f", "pairs")
 Named: TypeAlias = tuple[str, Line]
-"""A model and one of its numbers."""
+"""A model name and one line of its numbers."""
 
 
 def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
@@ -50,7 +50,7 @@ def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text:
 
 
 def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: str, words: Text) -> Iterator[str]:
-    """Yield the number of each model; with few groups, first for exactly these, then for others like them."""
+    """Yield the values of all models; if there are few groups, first for exactly these, then for similar groups."""
     start = "start"
     for group, over in ((list(fixed), True), (list(rows), False)):
         if each := levels([(model, line.row) for model, line in group], how, apart):
@@ -60,7 +60,7 @@ def levels_of(rows: Iterable[Named], fixed: Iterable[Named], how: Shown, apart: 
 
 
 def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> str:
-    """Return a phrase for the groups of some estimates: exactly these, or others like them; empty if there are none."""
+    """Return a phrase for the groups of some estimates: exactly these or similar ones; empty if there are none."""
     n, noun = next(filter(None, map(sampled, rows)), (0, ""))
     if these:
         noun = str(rows[0]["measure"]).rpartition(", ")[2].removeprefix("these ")
@@ -75,12 +75,12 @@ class _Part:
         self.words = words.given(kinds=self.kinds)
 
     def _rows(self, **levels: object) -> list[Named]:
-        """Return the first line of each model at some levels."""
+        """Return the first line of each model with the given levels."""
         lines = ((source.model, source.only(At(**levels))) for source in self.found)
         return [(model, found[0]) for model, found in lines if found]
 
     def of_models(self) -> Iterator[str]:
-        """Yield the effect of length, the shares, the differences between models, and the paradigms off one half."""
+        """Yield the effect of length, the accuracies, the model differences, and the differences from one half."""
         clear, gaps = self._gaps()
         yield gaps if clear else ""
         how = _STEREOTYPE if self.kinds else _SHARE
@@ -94,7 +94,7 @@ class _Part:
         yield from self._by_paradigm()
 
     def _gaps(self) -> tuple[bool, str]:
-        """Return whether accuracy clearly changes with token length, and a sentence on the length gaps."""
+        """Return whether accuracy clearly depends on token length, and a sentence on the gaps by length."""
         own, alone, gaps = self.words.below("gaps"), len(self.found) == 1, []
         for source in self.found:
             for split in UNEQUAL:
@@ -104,7 +104,7 @@ class _Part:
         return any(told(row) for _, row in gaps), across(gaps, POINTS, own.get("noun", alone=alone), own.get("what"))
 
     def _by_paradigm(self) -> Iterator[str]:
-        """Yield the paradigms (for stereotypes, kinds of bias) in which each model differs from one half."""
+        """Yield sentences on the paradigms (or kinds of bias) in which each model clearly differs from one half."""
         own, how = self.words.below("paradigms"), _STEREOTYPE if self.kinds else _SHARE
         chosen = {"scope": "stereotype", "group": lambda group: group not in (ALL, *DIRECTIONS)}
         at = At(measure=self.measure, split=ALL, normalise=FIRST, **(chosen if self.kinds else {"scope": "group"}))
@@ -123,7 +123,7 @@ class _Part:
             yield own.get("what", models=alike, each=each) if each else ""
 
     def _paradigms_apart(self, comparison: pl.DataFrame) -> Iterator[str]:
-        """Yield the paradigms in which two models differ, over the pairs of their overall difference."""
+        """Yield sentences on the paradigms in which two models differ, for the pairs of their overall difference."""
         own = self.words.below("apart")
         for _, part in list(comparison.group_by(SIDES, maintain_order=True))[:MOST]:
             headline = _headline(part)
@@ -141,7 +141,7 @@ class _Part:
     # People ----------------------------------------------------------------------------------------------------------
 
     def of_people(self) -> Iterator[str]:
-        """Yield the models' agreement with most raters, their difference from people, and the raters' agreement."""
+        """Yield models' agreement with most raters, their difference from people, and the raters' agreement."""
         known = self._rows(measure=AGAINST_MAJORITY, scope="overall")
         if not known or not measured([line.row for _, line in known]):
             return
@@ -157,7 +157,7 @@ class _Part:
         yield from self._agreement(first, words)
 
     def _agreement(self, line: Line, words: Text) -> Iterator[str]:
-        """Yield the number of raters and their agreement, and how often one rater agrees with the others."""
+        """Yield the number of raters, their agreement, and one rater's agreement with the others."""
         lines = {each["measure"]: each for each in line.source.only(At(scope=("overall", THESE)))}
         some = {name: each for name, each in lines.items() if measured([each.row])}
         alpha = next((some[name] for name in ALPHAS.values() if name in some), None)
@@ -180,7 +180,7 @@ def _unequal(source: Source) -> int:
 
 
 def ordered(comparison: pl.DataFrame, words: Text) -> Iterator[str]:
-    """Yield the differences between models on a data set; with few groups, first for exactly these, then for others."""
+    """Yield differences between models on a data set; if there are few groups, first for exactly these."""
     rows: list[dict[str, Any]] = []
     fixed: list[dict[str, Any]] = []
     for _, part in comparison.group_by(SIDES, maintain_order=True):
@@ -206,13 +206,13 @@ def _signed(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _apart(row: Mapping[str, Any], words: Text) -> str:
-    """Return a phrase on the pairs that only one of two models gets right, the larger number first."""
+    """Return a phrase with the numbers of pairs that only one of two models gets right, the larger number first."""
     counts = sorted((row["first_better"], row["second_better"]), reverse=True)
     return words.get("counts", more=counts[0], fewer=counts[1]) if counts[0] else ""
 
 
 def _headline(part: pl.DataFrame) -> dict[str, Any]:
-    """Return the main overall difference: over pairs of equal length under both models, if there are unequal ones."""
+    """Return the main overall difference: if lengths differ, that for pairs of equal length under both models."""
     first = part.filter(pl.col("normalise") == part["normalise"][0])
     overall = first.filter(pl.col("scope") == "overall")
     shown = overall if len(overall) else first  # of one paradigm

@@ -1,4 +1,4 @@
-"""The formats of minimal pairs, recognised by the names of their columns, and the readers of their rows."""
+"""Formats of minimal pairs, recognised by their column names, and functions that read their rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from penchant.text_io import stem
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
 Direction = Literal["sent_more", "sent_less"]
-"""A sentence of a pair of stereotypes, by its column in CrowS-Pairs."""
+"""A sentence of a stereotype pair, by its column in CrowS-Pairs."""
 STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
-"""The kinds of files with pairs of stereotypes, of which neither sentence is good."""
+"""The kinds of files with stereotype pairs, in which neither sentence is good."""
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
 ROLES = ("good", "bad")
-"""The two sentences of a pair."""
+"""The roles of the two sentences of a pair."""
 PREFIX = "prefix"
-"""The text of an item before both of its sentences, which is not scored."""
+"""Key of the text that precedes both sentences of an item and is not scored."""
 DIRECTIONS = ("stereo", "antistereo")
-"""The paradigms of stereotypes: pairs that show a stereotype, and pairs that go against one."""
+"""The paradigms of stereotype pairs: pairs that show a stereotype, and pairs that contradict one."""
 _CLASSES: Mapping[str, tuple[str, ...]] = {
     "stereo_antistereo": DIRECTIONS,
     "bias_type": (
@@ -39,9 +39,9 @@ _CLASSES: Mapping[str, tuple[str, ...]] = {
         *("physical-appearance", "religion", "age"),
     ),
 }
-"""The class labels of the columns of CrowS-Pairs on the hub, in the order of their numbers, from 0."""
-_FILL_DOWN = "if the cells were merged, only the first of them holds the name: fill it down into every row"
-"""The hint on blank names below another name."""
+"""The class labels of CrowS-Pairs columns on the hub, in the order of their numbers from 0."""
+_FILL_DOWN = "if the cells were merged, only the first one contains the name: fill it down into every row"
+"""Hint for blank names below another name."""
 _FILL = "fill it, or leave the row out"
 _BLANK = ("the field is empty", "the field is blank")
 
@@ -56,11 +56,11 @@ NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
     "plain": ("good", "bad"),
     "stereotypes": ("more", "less"),
 }
-"""The columns by which a kind of file is recognised; of those in brackets one is enough."""
+"""The columns by which a kind of file is recognised; of the columns in a tuple, one is enough."""
 
 
 class PairColumns(BaseModel):
-    """The columns of a plain table of pairs, or of a table of stereotypes."""
+    """Column names of a plain table of pairs, or of a table of stereotypes."""
 
     model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     good: str = "good"
@@ -84,43 +84,43 @@ class PairColumns(BaseModel):
 
     @classmethod
     def named(cls, columns: Mapping[Any, str]) -> PairColumns:
-        """Return columns with these names. Raises MethodError for unknown fields, or fields of both kinds."""
+        """Return columns with these names. Raises MethodError for unknown fields, or fields of both kinds of table."""
         for field_ in columns:
             if field_ not in cls.model_fields:
                 raise unknown_name(field_, tuple(cls.model_fields), where="columns", what="key")
         names = cls.model_construct(None, **columns)
         plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
         if plain and stereotypes:
-            message = f"{plain[0]} names a column of pairs with a good sentence, {stereotypes[0]} one of stereotypes"
-            raise MethodError(message, where="columns", hint="name the columns of one kind of table only")
+            message = f"{plain[0]} is a column of pairs with a good sentence, {stereotypes[0]} of pairs of stereotypes"
+            raise MethodError(message, where="columns", hint="give the columns of only one kind of table")
         return names
 
     def _other(self, fields: Iterable[str]) -> list[str]:
-        """Return the fields whose column does not have the default name."""
+        """Return the fields whose column name is not the default."""
         return [name for name in fields if getattr(self, name) != name]
 
     def needed_for(self, kind: Kind) -> list[str]:
-        """Return the columns that a table must have: both sentences, and all columns with a name of their own."""
+        """Return the columns that a table must have: both sentences, and all columns given by another name."""
         sentences = ("more", "less") if kind == "stereotypes" else ROLES
         others = [name for name in self._other(type(self).model_fields) if name not in (*ROLES, "more", "less")]
         return [getattr(self, name) for name in (*sentences, *others)]
 
     @property
     def kind_named(self) -> Kind | None:
-        """The kind of file that the named columns imply: stereotypes or plain; None if none are named."""
+        """The kind of file implied by the columns given: stereotypes or plain; None if none are given."""
         if self._other(_STEREOTYPES):
             return "stereotypes"
         return "plain" if self._other(_PLAIN) else None
 
     def of_crows_pairs(self) -> PairColumns:
-        """Return a copy with the columns of CrowS-Pairs."""
+        """Return a copy with the column names of CrowS-Pairs."""
         more, less, direction, kind = map(_shown, NEEDED["crows-pairs"])
         return self.model_copy(update={"more": more, "less": less, "direction": direction, "kind": kind})
 
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """A file being read: its path, its columns, and the column names and sides that the caller chose."""
+    """A table being read: its path, its columns, and the column names and sides chosen by the caller."""
 
     path: Path
     columns: tuple[str, ...]
@@ -128,11 +128,11 @@ class PairTable:
     acceptable: Direction
     errors: list[DataError] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)
-    """The columns of names that were filled in at least one row so far."""
+    """The name columns that have been non-empty in at least one row so far."""
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The columns of stereotypes that are read as the good and the bad sentence."""
+        """The columns of stereotype pairs that are read as the good and the bad sentence."""
         more, less = self.names.more, self.names.less
         return (more, less) if self.acceptable == "sent_more" else (less, more)
 
@@ -141,10 +141,10 @@ class PairTable:
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
     def text(self, row: Row, column: str) -> str:
-        """Return the text in a required field, white space kept; if it is missing or blank, record an error."""
+        """Return the text of a required field with white space kept; record an error if it is missing or blank."""
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
-            message = f"the cell holds {value.strip()}, a spreadsheet error, instead of text"
+            message = f"the cell contains {value.strip()}, a spreadsheet error, instead of text"
             self.refuse(message, row.line, column, "enter the text again, in a cell formatted as text")
             return ""
         if isinstance(value, str) and value.strip():
@@ -157,11 +157,14 @@ class PairTable:
         return ""
 
     def optional(self, row: Row, column: str) -> str:
-        """Return the text in a field that may be empty, with surrounding white space kept."""
+        """Return the text of a field that may be empty, with white space kept."""
         return "" if row.values.get(column) in (None, "") else self.text(row, column)
 
     def hint_at_merged_cells(self) -> None:
-        """Add hints to errors about blank names, which merged cells leave behind if several are blank below another."""
+        """Add hints to the errors about blank names.
+
+        Several blank fields below a filled one suggest that cells were merged.
+        """
         blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
         times = Counter(error.field for error in blank)
         for error in blank:
@@ -176,11 +179,11 @@ class PairTable:
         return name
 
     def has(self, column: str | tuple[str, ...]) -> bool:
-        """Return whether the table has a column, or one of several."""
+        """Return whether the table has a column, or at least one of several columns."""
         return any(name in self.columns for name in ([column] if isinstance(column, str) else column))
 
     def first(self, *columns: str) -> str:
-        """Return the first of some columns that the table has, else the first."""
+        """Return the first of some columns that the table has; if it has none, the first column."""
         return next((column for column in columns if column in self.columns), columns[0])
 
     def pair(
@@ -191,19 +194,19 @@ class PairTable:
         more: tuple[str, ...] = (),
         sentences: tuple[str, str] = ("sentence_good", "sentence_bad"),
     ) -> Item:
-        """Return the pair of a row, with its paradigm, its phenomenon, and any other labels that the table has."""
+        """Return the pair in a row, with its paradigm, its phenomenon, and any other labels that the table has."""
         labels = {"group": groups[0], "phenomenon": groups[1], "dataset": stem(self.path)}
         labels |= {column: self.code(row, column) for column in more if column in self.columns}
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
         return Item(name, texts, labels, place(self.path, row.line))
 
     def code_or(self, default: str, row: Row, column: str) -> str:
-        """Return the code in a column that must be filled in every row, or `default` if the table lacks the column."""
+        """Return the code in a column, which must be filled in every row; `default` if the table lacks the column."""
         return self.code(row, column) if column in self.columns else default
 
 
 def kind_of(table: PairTable) -> Kind:
-    """Return the first kind whose columns are all present. Raises DataError listing present and needed columns."""
+    """Return the first kind whose columns are all present. Raises DataError with the columns present and needed."""
     names = table.names
     kind = names.kind_named
     if kind is None and names.id != "id":  # the other kinds have ids of their own
@@ -264,9 +267,9 @@ def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
-    """Read a pair of stereotypes: the phenomenon is the kind of bias, the paradigm the direction.
+    """Read a stereotype pair: the phenomenon is the kind of bias, the paradigm the direction.
 
-    Without a column of directions, every pair shows a stereotype. If the direction is a class number, so is the kind.
+    If there is no direction column, every pair shows a stereotype. If the direction is a class number, so is the kind.
     """
     names, name = table.names, stem(table.path)
     direction, kind = table.code_or(DIRECTIONS[0], row, names.direction), table.code_or(name, row, names.kind)
@@ -285,7 +288,7 @@ def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
 
 
 def _class_of(code: str, column: str) -> str:
-    """Return the class label of a number in a column of CrowS-Pairs; return other codes unchanged."""
+    """Return the class label for a number in a CrowS-Pairs column; other codes are returned unchanged."""
     known = {str(number): label for number, label in enumerate(_CLASSES.get(column, ()))}
     return known.get(code, code)
 
@@ -322,4 +325,4 @@ READERS: Mapping[Kind, Read] = {
     "multiblimp": _multiblimp,
     "plain": _plain,
 }
-"""The readers of rows by kind of file; they take the table, the row and its number from 1."""
+"""Row readers by kind of file; they take the table, the row and its number from 1."""

@@ -1,4 +1,4 @@
-"""Estimates from scored pairs that people judged: agreement between people, and between a model and people."""
+"""Estimates from pairs judged by people: agreement between raters, and between a model and raters."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ HUMAN_ACCURACY = "human accuracy (majority of raters)"
 AGAINST_MAJORITY = "accuracy against the majority of raters"
 JUDGED_ACCURACY = "accuracy on the judged pairs"
 MINUS_PEOPLE = "accuracy minus human accuracy"
-"""The accuracy of a model minus that of the raters on the same pairs."""
+"""The accuracy of a model minus the accuracy of the raters on the same pairs."""
 CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
-"""The correlations within a paradigm; the key is true for ranks."""
+"""Measures of correlation within a paradigm; the key is true for rank correlation."""
 EQUAL_LENGTH = "A=U"
-"""The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
+"""The split of pairs with sentences of equal length under the tokenizer of the model."""
 FEWEST_OF_A_MAJORITY = 2
-"""With fewer raters of the median pair, there is no majority."""
+"""Minimum number of raters of the median pair for a majority to exist."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
-"""Fewest pairs for a correlation, fewest of them off the commonest value, and largest share of resamples without one.
+"""Limits for a correlation: minimum number of pairs, minimum off the mode, maximum share of undefined resamples.
 
-Below these limits, a correlation depends on single answers of single raters. The second limit holds for Δmodel and for
-Δhuman.
+Outside these limits, a correlation depends on single answers of single raters. The second limit applies to Δmodel and
+to Δhuman.
 """
 RAW = "raw agreement (two raters of the same pair)"
 ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
 
 
 def kind_of(items: pl.DataFrame) -> Kind | None:
-    """Return the kind of the judgements in the items; None if there are none."""
+    """Return the kind of judgements in the items; None if there are none."""
     return next((kind for kind, column in JUDGED.items() if column in items.columns), None)
 
 
 def judgements(items: pl.DataFrame) -> Array:
-    """Return the judgements of some items, shape (raters, items), NaN where a rater did not judge."""
+    """Return the judgements of some items, shape (raters, items), with NaN for missing judgements."""
     kind = kind_of(items)
     columns = items[RATERS].to_list(), items[JUDGED[kind or "choices"]].to_list()
     rows = {rater: row for row, rater in enumerate(sorted({rater for raters in columns[0] for rater in raters}))}
@@ -70,7 +70,7 @@ def judgements(items: pl.DataFrame) -> Array:
 
 
 def mean_judgements(judged: Array) -> Array:
-    """Return Δhuman of every item: the mean over its raters; for choices, the share of good minus that of bad ones."""
+    """Return Δhuman of each item: the mean over its raters (for choices, share of good minus share of bad choices)."""
     means: Array = np.nanmean(judged, axis=0)
     return means
 
@@ -82,7 +82,7 @@ def lone(items: pl.DataFrame) -> bool:
 
 
 def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
-    """Yield all estimates from judged pairs, by data set and paradigm; those about people alone have no score."""
+    """Yield all estimates from judged pairs, by data set and paradigm; estimates about people only have no score."""
     kind = kind_of(items)
     if kind is None:
         return
@@ -103,7 +103,7 @@ def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estima
 
 
 def _family(estimate: Estimate) -> str | None:
-    """Return the family of a difference from people in a paradigm, one per score; None for other estimates."""
+    """Return the test family, one per score, of differences from people in paradigms; None for other estimates."""
     adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "group"
     return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
@@ -111,7 +111,7 @@ def _family(estimate: Estimate) -> str | None:
 def _of_group(
     inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
-    """Yield the estimates of a group; with `lengths`, also those from its pairs of equal length."""
+    """Yield the estimates for a group; with `lengths`, also the estimates for its pairs of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -132,8 +132,8 @@ def _of_group(
 class _Judged:
     """The judged pairs of a group, with the votes of their raters and their paradigms.
 
-    `votes` has the preference of most raters (1, 0, −1), `people` its credit, `labels` the paradigms, which are called
-    `noun`; `lost` is the note on unjudged pairs.
+    `votes` contains the preference of most raters (1, 0, −1), `people` the corresponding credit, `labels` the paradigm
+    of each pair; `noun` is the plural noun for paradigms, and `lost` the note on unjudged pairs.
     """
 
     items: pl.DataFrame
@@ -182,7 +182,7 @@ class _Judged:
                 yield self._of(how, found, found.measure)
 
     def of_equal_length(self) -> Iterator[Estimate]:
-        """Yield the correlations over the pairs of equal length, if others are of unequal length."""
+        """Yield the correlations over the pairs of equal length; nothing if all pairs are of equal length."""
         equal = self.items.filter(pl.col("difference") == 0)
         if len(equal) == len(self.items):
             return
@@ -193,7 +193,7 @@ class _Judged:
                 yield replace(found, by={**found.by, "raters": str(len(judged))})
 
     def as_they_are(self) -> Iterator[Estimate]:
-        """Yield the shares and the ceiling for exactly the paradigms at hand, if these are few."""
+        """Yield the accuracies and the ceiling for exactly the paradigms at hand, if there are few."""
         if not few(self.labels):
             return
         labels, noun, level, untied = self.labels, self.noun, self.probe.level, self.votes != 0
@@ -211,7 +211,7 @@ class _Judged:
             yield self._of(how, apart, fixed(MINUS_PEOPLE, noun), *notes)
 
     def _of(self, how: str, estimate: Estimate, measure: str, *notes: Note | None) -> Estimate:
-        """Return an estimate with its measure, score and number of raters, and with notes before its own."""
+        """Return an estimate with its measure, score and number of raters; `notes` come before its own notes."""
         by = {"normalise": how, "raters": str(len(self.judged))}
         return replace(estimate, measure=measure, by=by).noted(*notes, self.lost, first=True)
 
@@ -227,7 +227,7 @@ class _Judged:
         return krippendorff_alpha(_counts(judged), domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
 
     def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
-        """Return the correlation within a group of one paradigm, or the mean over several."""
+        """Return the correlation within a single paradigm, or the mean over several paradigms."""
         labels, noun = self.labels, self.noun
         if len(set(labels)) == 1:
             return replace(self._within(delta, judged, ranks=ranks), measure=measure)
@@ -248,7 +248,7 @@ class _Judged:
         return replace(found, measure=MEAN.format(measure, noun), n=int(used.sum())).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
-        """Return the correlation over the pairs of one paradigm, or a note on why there is none."""
+        """Return the correlation over the pairs of one paradigm, or an estimate with a note on why there is none."""
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):
             return nothing.noted(few)
@@ -259,7 +259,7 @@ class _Judged:
 
 
 def _counts(judged: Array) -> NDArray[np.int64]:
-    """Return the numbers of raters who chose the bad and the good sentence of every pair, shape (pairs, 2)."""
+    """Return the numbers of raters who chose the bad and the good sentence of each pair, shape (pairs, 2)."""
     counts: NDArray[np.int64] = np.stack([(judged < 0).sum(axis=0), (judged > 0).sum(axis=0)], axis=1).astype(np.int64)
     return counts
 
@@ -270,7 +270,7 @@ def _ties(code: str, tied: NDArray[np.bool_]) -> Note | None:
 
 
 def _too_few(delta: Array, judged: Array) -> Note | None:
-    """Return a note if there are too few pairs, or too few different values, for a correlation."""
+    """Return a note if there are too few pairs, or too few distinct values, for a correlation; None otherwise."""
     few = {"least": FEWEST} if len(delta) < FEWEST else {}
     apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
     few |= {what: number for what, number in apart.items() if number < FEWEST_APART}
@@ -278,6 +278,6 @@ def _too_few(delta: Array, judged: Array) -> Note | None:
 
 
 def _apart(values: Array) -> int:
-    """Return the number of values that differ, beyond rounding, from the commonest one."""
+    """Return the number of values that differ, beyond rounding, from the most common value."""
     _, times = np.unique(np.round(values, 9), return_counts=True)
     return len(values) - int(times.max(initial=0))

@@ -1,8 +1,8 @@
-"""People's judgements of pairs, read from tables and checked against the pairs they are about.
+"""People's judgements of pairs, read from tables and checked against the pairs.
 
-One row a judgement: the `pair` by its id, the `rater`, and either a `choice` (good or bad) or two ratings
-(`rating_good` and `rating_bad`, higher is better). A judgement becomes one number: +1 or −1 for a choice, the
-difference of the two ratings otherwise; above 0 the rater prefers the good sentence.
+Each row is a judgement: the `pair` by its id, the `rater`, and either a `choice` (good or bad) or two ratings
+(`rating_good` and `rating_bad`, higher is better). A judgement is converted to one number: +1 or −1 for a choice,
+otherwise the difference between the two ratings. A positive number means that the rater prefers the good sentence.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from penchant.wording import templates
 
 Kind = Literal["choices", "ratings"]
 COLUMNS = ("pair", "rater", "choice")
-"""The columns of judgements given in Python without names."""
+"""Column names for judgements given in Python without names."""
 SHARE, RATERS = "human_good", "human_raters"
 JUDGED: Mapping[Kind, str] = {"choices": "human_choices", "ratings": "human_differences"}
-"""The column of the items that holds the judgements, by their kind."""
+"""The column of the items that contains the judgements, by kind of judgement."""
 _SHOWN = 3
 _WORDS = templates.Text.of(Path(__file__).parent).below("cautions")
 
@@ -38,12 +38,12 @@ def _choice(value: object) -> str | None:
     """Return the chosen sentence, good or bad; None for an empty cell."""
     text = value.strip().casefold() if isinstance(value, str) else value
     if text not in ("good", "bad", ""):
-        raise ValueError(f"a choice is good or bad, got {value!r}")
+        raise ValueError(f"a choice must be good or bad, got {value!r}")
     return str(text) or None
 
 
 class JudgementRow(BaseModel):
-    """A row of a table of judgements; further columns are ignored."""
+    """A row of a table of judgements; other columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
@@ -73,12 +73,12 @@ class JudgementRow(BaseModel):
 
 
 PairKey = tuple[str, str]
-"""The name of a pair's file, and the pair's id."""
+"""The file name of a pair, and its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """People's judgements: for each pair the numbers of raters and their judgements; `raters` has the raters' names."""
+    """People's judgements: rater numbers and judgements for each pair; `raters` contains the names of the raters."""
 
     kind: Kind
     of: Mapping[PairKey, Sequence[tuple[int, float]]]
@@ -86,7 +86,7 @@ class Judgements:
     cautions: tuple[str, ...] = ()
 
     def on(self, items: pl.DataFrame) -> pl.DataFrame:
-        """Return the scored pairs with their judgements: number, mean (share of good choices), raters and values."""
+        """Return the scored pairs with judgement columns: number, mean (of choices: share of good), raters, values."""
         judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
         means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
         if self.kind == "choices":
@@ -101,10 +101,11 @@ class Judgements:
 
 
 def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -> Judgements:
-    """Read the judgements of pairs in some files.
+    """Read the judgements of pairs from some files.
 
-    Raises DataError naming file, line and field, with every other mistake in its notes: an unknown pair, changed
-    sentences, a pair that a rater judges twice, a bad cell, choices and ratings together, or no judgement at all.
+    Raises DataError naming file, line and field, with all other errors in its notes: an unknown pair, changed
+    sentences, a pair judged twice by the same rater, a bad cell, a mixture of choices and ratings, or no judgement at
+    all.
     """
     reading = _Reading(_Pairs.of(pair_sets))
     files = [Path(path) for path in paths]
@@ -125,7 +126,7 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The pairs by id and file, and by their two sentences."""
+    """The pairs, indexed by id and file, and by their two sentences."""
 
     files: frozenset[str]
     by_id: Mapping[str, Mapping[str, Item]]
@@ -142,14 +143,14 @@ class _Pairs:
         return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id, by_texts)
 
     def of_texts(self, row: JudgementRow) -> Item | None:
-        """Return the only pair with both sentences of a row; None if there is none, or several."""
+        """Return the only pair with the two sentences of a row; None if there is no such pair, or more than one."""
         found = self.by_texts.get((row.good or "", row.bad or ""), ())
         return found[0] if len(found) == 1 else None
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The tables read so far: judgements by pair and rater, and the place where either kind begins."""
+    """The state of reading: judgements by pair and rater, errors, and the first place of each kind of judgement."""
 
     pairs: _Pairs
     errors: list[DataError] = field(default_factory=list)
@@ -161,7 +162,7 @@ class _Reading:
     unchecked: dict[Path, bool] = field(default_factory=dict)
 
     def take(self, row: JudgementRow, file: Path, line: int) -> None:
-        """Check a row, and add its judgement if it has one."""
+        """Check a row and store its judgement, if there is one."""
         self.rows += 1
         self.unchecked[file] = self.unchecked.get(file, True) and row.good is None and row.bad is None
         item = self.pairs.of_texts(row)
@@ -185,12 +186,12 @@ class _Reading:
         self.errors.append(DataError(message, file=file, line=line, field=column, hint=hint))
 
     def _named(self, row: JudgementRow, item: Item) -> bool:
-        """Return whether the row names the pair by its id and, if given, its file."""
+        """Return whether the row identifies the pair by its id and, if given, its file."""
         dataset = as_text(item.labels["dataset"])
         return row.pair == as_text(item.id) and row.dataset in (None, dataset)
 
     def _item(self, row: JudgementRow, file: Path, line: int) -> Item | None:
-        """Return the pair that a row names; if there is no such pair, record an error and return None."""
+        """Return the pair identified by a row; if there is no such pair, record an error and return None."""
         if row.dataset is not None and row.dataset not in self.pairs.files:
             known = nearest(row.dataset, self.pairs.files) or sorted(self.pairs.files)
             hint = f"name the pairs' file without its suffix, such as {known[0]}, or give both sentences"
@@ -222,15 +223,15 @@ class _Reading:
         return {"good": 1.0, "bad": -1.0, None: None}[row.choice]
 
     def require_one_kind(self, files: Sequence[Path]) -> None:
-        """Record an error if there are both choices and ratings, or neither in any of the files."""
+        """Record an error if the files contain both choices and ratings, or neither."""
         if len(self.kinds) > 1:
             (_, first), (kind, (file, line)) = self.kinds.items()
             message = f"there are {kind} here and {'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
-            hint = "a study has judgements of one kind: choice, or rating_good and rating_bad"
+            hint = "use only one kind of judgement: choice, or rating_good and rating_bad"
             self.errors.append(DataError(message, file=file, line=line, hint=hint))
         if not self.kinds and not self.errors:
             hint = "fill the column choice with good or bad, or the columns rating_good and rating_bad with numbers"
-            self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
+            self.errors.append(DataError("contains no judgement", where=", ".join(map(str, files)), hint=hint))
 
     def cautions(self) -> Iterable[str]:
         """Yield cautions about empty rows, pairs found by their sentences, and tables without sentences to check."""

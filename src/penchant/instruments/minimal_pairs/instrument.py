@@ -1,4 +1,4 @@
-"""The entry points of minimal pairs and fair minimal pairs."""
+"""Instruments for minimal pairs and fair minimal pairs, declared as entry points."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Minimal pairs as a task for raters: a choice between the two sentences, or ratings on a scale of seven."""
+"""Rating task for minimal pairs: a choice between the two sentences, or ratings on a seven-point scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """Return the task of judging pairs in tables or a study; None for another target. Raises DataError, MethodError."""
+    """Return the rating task for pairs in tables or a study; None for other targets. Raises DataError, MethodError."""
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None
@@ -48,7 +48,7 @@ def task(target: str, wishes: Wishes) -> Task | None:
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
-    """Return some pairs of every group in their order; the draw depends on the seed and their sentences only."""
+    """Return a sample of pairs from each group, in order; it depends only on the seed and the sentences."""
     groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
     for numbered in enumerate(items):
         labels = numbered[1].labels

@@ -1,4 +1,4 @@
-"""Charts of token lengths: accuracy by their difference, and the number of pairs of each difference."""
+"""Charts of token lengths: accuracy by length difference, and the number of pairs by length difference."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SCORES = {
     "slor": "#E69F00",
     "pmi": "#56B4E9",
 }
-"""The colours of scores."""
+"""Colours of the scores."""
 FEWEST = 50
-"""Differences of length with fewer pairs are not drawn."""
+"""Minimum number of pairs for a length difference to be drawn."""
 
 
 def _steps() -> alt.Axis:
@@ -35,7 +35,7 @@ def _steps() -> alt.Axis:
 
 
 def rule(axis: str, value: float) -> alt.Chart:
-    """Return a dashed line across a chart, at a value of an axis."""
+    """Return a dashed line across a chart at a value of an axis."""
     chart = alt.Chart(alt.InlineData([{axis: value}]))
     return chart.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: f"{axis}:Q"})
 
@@ -47,10 +47,10 @@ def accuracy_by_length(
     title: str = "Accuracy by difference of token lengths",
     pair: tuple[str, str] = ("acceptable", "unacceptable"),
 ) -> alt.LayerChart:
-    """Chart accuracy against |A|−|U| for each normalisation, with intervals.
+    """Return a chart of accuracy against |A|−|U| for each normalisation, with intervals.
 
-    `summary` is that of one data set and model; `pair` names the sentences A and U. Differences with fewer than
-    `fewest` pairs are left out, and the caption says how many pairs that is.
+    `summary` is the summary for one data set and model; `pair` contains the names of the sentences A and U. Length
+    differences with fewer than `fewest` pairs are left out; the caption gives the number of these pairs.
     """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
@@ -95,7 +95,7 @@ def accuracy_by_length(
 
 
 def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
-    """Return charts of accuracy against |A|−|U| for the models with more than one point; None if there are none."""
+    """Return charts of accuracy against |A|−|U| for models with more than one point; None if there is no such model."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
     panels = [
@@ -109,12 +109,12 @@ def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_curve(summary: pl.DataFrame) -> bool:
-    """Return whether several differences of length have enough pairs to be drawn."""
+    """Return whether at least two length differences have enough pairs to be drawn."""
     return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique()) > 1
 
 
 def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
-    """Return a chart of the number of pairs by |A|−|U|, with a row of bars for each tokenizer."""
+    """Return a chart of the number of pairs by |A|−|U|, with one panel per tokenizer."""
     rows = []
     for source in sources(results):
         model, steps = source.model, _by_difference(source.frame)

@@ -1,4 +1,4 @@
-"""Credits of scored pairs: differences of scores, their signs, means, and differences of two credits."""
+"""Credits of scored pairs: score differences, their signs, mean credits, and differences between credits."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from penchant.wording.phrases import Method
 
 Credits = NDArray[np.float64]
 STEREOTYPE = "stereotype score"
-"""The measure that only data sets of stereotypes have."""
+"""Measure that exists only for data sets of stereotypes."""
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
-"""The columns, by role, with the unigram log-probability of the scored tokens, and the number of uncounted tokens."""
+"""Columns, by role, with the unigram log-probability of the scored tokens and the number of uncounted tokens."""
 NEUTRAL = "neutral"
-"""The column, by role, with the score of the same tokens without their prefix."""
+"""Column, by role, with the score of the same tokens after the neutral text instead of their prefix."""
 TIE = "tie"
-"""The column of items with the credit of a tie, if it is not one half."""
+"""Column of the items with the credit of a tie, if it is not one half."""
 HALF = 0.5
-"""The accuracy of a model without a preference."""
+"""Accuracy of a model without a preference."""
 ALL = "all"
-"""The split or group that stands for all pairs."""
+"""Name of the split or group that contains all pairs."""
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
-    """Return score(acceptable) − score(unacceptable) of every pair under a normalisation."""
+    """Return score(acceptable) − score(unacceptable) of each pair under a normalisation."""
     sides = []
     for role in ("good", "bad"):
         score = items[f"score_{role}"].to_numpy()
@@ -48,13 +48,13 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
 
 
 def preferences(items: pl.DataFrame, how: str) -> Credits:
-    """Return 1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
+    """Return 1 for each pair whose acceptable sentence has the higher (unrounded) score, ½ for a tie, 0 otherwise."""
     values: Credits = (np.sign(deltas(items, how)) + 1) / 2
     return values
 
 
 def credits(items: pl.DataFrame, how: str) -> Credits:
-    """Return the credit of each pair: its preference, but at a tie the value in the column `TIE`, if there is one."""
+    """Return the credit of each pair: its preference, or for a tie the value in the column `TIE`, if present."""
     values = preferences(items, how)
     if TIE not in items.columns:
         return values
@@ -63,13 +63,13 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
-    """Return the cluster of every pair of a data set, and their kind: paradigms, or bias types of stereotypes."""
+    """Return the cluster of each pair in a data set, and the noun: paradigms, or bias types for stereotypes."""
     by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "group"].to_list(), TYPES if by_type else "paradigms"
 
 
 def pair_of(dataset: str, result: Result) -> tuple[str, str]:
-    """Return the names of the sentences A and U in a data set: pairs of stereotypes have no acceptable sentence."""
+    """Return the names of the sentences A and U in a data set; stereotype pairs have no acceptable sentence."""
     if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"
     more, less = "more stereotypical", "less stereotypical"
@@ -81,9 +81,9 @@ def mean_credit(
 ) -> Estimate:
     """Return the mean credit over pairs in clusters, with an interval and a test.
 
-    One cluster: Wilson's interval and the binomial test (mid-p). Several: a cluster-robust t interval and test; with
-    few clusters, no narrower than for exactly these. Against one half, the binomial test leaves ties out (the sign
-    test).
+    For one cluster, they are Wilson's interval and the binomial test (mid-p); for several, a cluster-robust t interval
+    and test, and with few clusters the interval is no narrower than that for exactly these clusters. If `against` is
+    one half, the binomial test leaves ties out (sign test).
     """
     if len(set(labels)) > 1:
         over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
@@ -103,7 +103,7 @@ def mean_credit(
 
 
 def stereotyped(frame: pl.DataFrame) -> list[str]:
-    """Return the data sets of stereotypes in items, estimates or differences: those whose paradigms are directions."""
+    """Return the stereotype data sets in items, estimates or differences: those whose paradigms are directions."""
     of_items = "measure" not in frame.columns
     if not of_items and (scores := frame.filter(pl.col("measure").str.starts_with(STEREOTYPE))).height:
         return scores["dataset"].unique(maintain_order=True).to_list()
@@ -113,14 +113,15 @@ def stereotyped(frame: pl.DataFrame) -> list[str]:
 
 
 def of_stereotypes(frame: pl.DataFrame, name: str) -> bool:
-    """Return whether a data set in items, estimates or differences is of stereotypes."""
+    """Return whether a data set in items, estimates or differences consists of stereotype pairs."""
     return name in stereotyped(frame)
 
 
 def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
     """Return the mean credit of `a` minus that of `b` within one group of pairs.
 
-    Bonett–Price interval and McNemar's mid-p test; with ties, a paired t interval and a sign-flip test.
+    The interval is Bonett and Price's and the test McNemar's mid-p; with ties, a paired t interval and a sign-flip
+    test.
     """
     tied = bool(((a == HALF) | (b == HALF)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
@@ -129,9 +130,10 @@ def paired(a: Credits, b: Credits, settings: Settings) -> Estimate:
 
 
 def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Settings) -> Estimate:
-    """Return the mean credit of `a` minus that of `b` over several clusters, taken as a sample.
+    """Return the mean credit of `a` minus that of `b` over several clusters, treated as a sample.
 
-    Cluster-robust t interval and test; with few clusters, no narrower than for exactly these.
+    The interval and the test are cluster-robust t; with few clusters, the interval is no narrower than that for exactly
+    these clusters.
     """
     if len(set(strata)) < 2:
         return paired(a, b, settings)

@@ -1,4 +1,4 @@
-"""Report views of people's judgements of minimal pairs; the words are in `text.yaml`."""
+"""Report views of people's judgements of minimal pairs; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from penchant.views.tables import Column, TableSpec, count, level, model, number
 from penchant.wording.templates import Text
 
 PANELS = 12
-"""The largest number of paradigms of a data set that are drawn."""
+"""Maximum number of paradigms drawn for a data set."""
 _MANY = 10
-"""Number of paradigms above which their table is a detail."""
+"""Number of paradigms above which the table by paradigm is shown as a detail."""
 _WHERE = {"": "overall", "-by-paradigm": "group"}
-"""The endings of the names of tables, and the scopes of their rows."""
+"""Suffixes of table names, and the scopes of their rows."""
 
 
 def _share(key: str, measure: str, **levels: str) -> list[Column]:
@@ -57,7 +57,7 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _first(found: Sequence[Source]) -> Sequence[Source]:
-    """Return the first source only: people are the same for all models."""
+    """Return only the first source, since the numbers about people are the same for all models."""
     return found[:1]
 
 
@@ -66,7 +66,7 @@ _FIXED: Mapping[str, Any] = {"measure": of_groups(MINUS_PEOPLE), "scope": THESE}
 
 
 def _tables(suffix: str, scope: str) -> list[TableSpec]:
-    """Return three tables: models minus raters, models against raters, and raters alone."""
+    """Return three tables: models minus raters, models against the majority of raters, and raters only."""
     data = [level("dataset", "data"), *([level("group")] if scope == "group" else [])]
     adjusted = [Column("holm", lambda line: P(line["p_holm"]))] if scope == "group" else []
     equal = count("equal", measure=over_groups(CORRELATIONS[False]), split=EQUAL_LENGTH)
@@ -112,7 +112,7 @@ PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, s
 
 
 def people_figure(results: Sequence[Result], text: Text) -> Any:
-    """Return charts of Δmodel against Δhuman, one panel per paradigm; None if nobody judged."""
+    """Return charts of Δmodel against Δhuman, one panel per paradigm; None if there are no judgements."""
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [
         {**row, "model": source.model}

@@ -1,8 +1,8 @@
-"""Minimal pairs: how often a model prefers the acceptable sentence, and how much of that is token length.
+"""Minimal pairs: how often a model prefers the acceptable sentence, and how this depends on token length.
 
-A pair counts 1 if score(acceptable) > score(unacceptable), ½ if they tie, else 0. Accuracy is the mean. Ueda et al.
-(LREC-COLING 2024) split the pairs by the tokens of the acceptable (A) and unacceptable (U) sentence: under an unbiased
-score the accuracies of A=U, A>U and A<U agree.
+A pair counts 1 if score(acceptable) > score(unacceptable), ½ for a tie, 0 otherwise; accuracy is the mean. Ueda et al.
+(LREC-COLING 2024) split the pairs by the numbers of tokens of the acceptable (A) and the unacceptable (U) sentence:
+under an unbiased score, the accuracies for A=U, A>U and A<U are equal.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from penchant.wording.phrases import Note
 
 D = TypeVar("D")
 Drawn = tuple[PairSet, Item]
-"""A pair with the set that it is from."""
+"""A pair, preceded by the set that contains it."""
 
 
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
-    """Return the usual normalisations of a method; with `unigrams`, also those that need unigrams."""
+    """Return the usual normalisations for a method; with `unigrams`, also those that need unigram counts."""
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
@@ -70,14 +70,14 @@ def _content(pair: Drawn) -> Sequence[str]:
 
 
 class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
-    """The base of probes on minimal pairs, which scores pairs and makes estimates."""
+    """Base class for probes on minimal pairs, which score pairs and compute estimates from the scores."""
 
     noun: ClassVar[str] = "pairs"
 
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     def texts_of(self, item: Drawn) -> Sequence[str]:
-        """Return both sentences of a pair, each after its prefix."""
+        """Return the two sentences of a pair, each preceded by its prefix."""
         return [whole(item[1], role) for role in ROLES]
 
     def place_of(self, item: Drawn) -> str:
@@ -89,9 +89,9 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return item[1].labels["group"]
 
     def chosen(self, pair_sets: Iterable[PairSet]) -> list[Drawn]:
-        """Return the pairs to score: all, or in a pilot some of every paradigm.
+        """Return the pairs to score: all, or in a pilot a sample from every paradigm.
 
-        The choice depends on the sentences only, so that sets that share pairs mostly keep the same ones.
+        The sample depends only on the sentences, so that sets with common pairs mostly keep the same pairs.
         """
         pairs = [(each, item) for each in pair_sets for item in each.items]
         if self.limit is None:
@@ -99,7 +99,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return spread(pairs, self.limit, seed=self.seed, content=_content, group=self.group)
 
     def settle(self, model: Model) -> Self:
-        """Return the probe with model-dependent parameters resolved. Raises MethodError if they do not fit."""
+        """Return the probe with its model-dependent parameters set. Raises MethodError if parameters do not fit."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
@@ -118,12 +118,12 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """Return the signature with the normalisation of the estimate; an estimate about people alone has none."""
+        """Return the signature with the normalisation of the estimate; estimates about people only have none."""
         how = estimate.by["normalise"]
         return signature.with_(normalise=how) if how else signature
 
     def files_of(self, *names: str | Sequence[str], base: Sequence[Path]) -> tuple[tuple[Path, ...], ...]:
-        """Return the files of some sets of pairs."""
+        """Return the files of each set of pairs in `names`."""
         return tuple(tuple(file for name in listed(each) for file in self.find_all(name, base)) for each in names)
 
     def pairs_of(self, files: Iterable[Path], columns: PairColumns) -> list[PairSet]:
@@ -131,7 +131,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return read_many(files, dict(columns), acceptable=self.acceptable, marks=self.marks)
 
     def scored(self, session: Session, drawn: Sequence[Drawn]) -> tuple[pl.DataFrame, tuple[Note | str, ...]]:
-        """Return the scores of some pairs, one row each, and cautions about their files and about pairs left out."""
+        """Return a table of scored pairs, one row each, and cautions about their files and about pairs left out."""
         known, left_out = self.known(session, drawn)
         items = [(collection(pairs), item) for pairs, item in known]
         of_files = {pairs.name: pairs.cautions for pairs, _ in drawn}
@@ -147,7 +147,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return table, tuple(cautions)
 
     def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
-        """Return the unigrams of the model's own tokenizer; None if no files are named. Raises DataError."""
+        """Return the unigram counts for the model's tokenizer; None if no files are given. Raises DataError."""
         lm, files = language_model(model), tuple(self.unigram_files(base))
         key = files, lm.tokenizer.pieces_digest
         if files and key not in self._unigrams:
@@ -159,7 +159,7 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         return [self.find(name, base) for name in listed(self.unigrams)]
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields about scoring, and about the sentence that counts as acceptable."""
+        """Return the signature fields for the scoring and the sentence that counts as acceptable."""
         lm = language_model(lm)
         unigrams, hows = self.frequencies(lm, base), self.normalisations()
         self._check_prefixes(pair_sets)
@@ -180,44 +180,46 @@ class PairProbe(PairSettings, ItemProbe[D, Drawn], Generic[D]):
         }
 
     def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
-        """Raise MethodError if a parameter does not fit pairs with a prefix, or pairs without one."""
+        """Raise MethodError if a parameter is invalid for pairs with a prefix, or for pairs without a prefix."""
         items = [item for pairs in pair_sets for item in pairs.items]
         check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
         if not prefixed(items):
             return
         if METHODS[self.method or ""].pair:
-            raise MethodError(f"method '{self.method}' does not take pairs with a prefix", hint="use pll")
+            raise MethodError(f"method '{self.method}' does not support pairs with a prefix", hint="use pll")
         if self.space == "front":
-            raise MethodError("space: front does not take pairs with a prefix", hint="begin the sentences with a space")
+            hint = "begin the sentences with a space"
+            raise MethodError("space: front does not support pairs with a prefix", hint=hint)
 
 
 class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
     """Accuracy on minimal pairs, with the effect of token length.
 
     `run` returns items (one row per pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs
-    and by token-length split, gaps to A=U with tests, accuracy by |A|−|U|, and the length-adjusted accuracy.
+    and by relative token length; differences from the accuracy at A=U, with tests; accuracy by |A|−|U|; and the
+    length-adjusted accuracy.
     """
 
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the files of pairs, and the names of their columns."""
+        """Return the files of pairs, followed by their column names."""
         return self.files_of(self.data, base=base)[0], *dict(self.columns).values()
 
     def read(self, files: tuple[Path, ...], *columns: str) -> list[PairSet]:
-        """Return the pairs. Raises DataError naming file, line and field."""
+        """Read the pairs. Raises DataError naming file, line and field."""
         return self.pairs_of(files, self.columns)
 
     def items(self, read: list[PairSet]) -> Sequence[Drawn]:
-        """Return the pairs that are scored."""
+        """Return the pairs to score."""
         return self.chosen(read)
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
-        """Return the pairs, checked and cached. Raises DataError naming file, line and field."""
+        """Return the sets of pairs, read and checked once. Raises DataError naming file, line and field."""
         return self.read_set(base)
 
     def asked(self, base: Sequence[Path] = (Path(),)) -> list[Drawn]:
-        """Return the pairs to score, after checking people's judgements of them."""
+        """Return the pairs to score; people's judgements of them are checked first."""
         self.judgements(base)
         return self.chosen(self.pair_sets(base))
 
@@ -229,21 +231,21 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return [self.find(name, base) for name in listed(self.human)]
 
     def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
-        """Return people's judgements of the pairs, cached; None if no table is named. Raises DataError."""
+        """Return people's judgements of the pairs, read once; None if no table is given. Raises DataError."""
         files = tuple(self._tables(base))
         if files and files not in self._judged:
             self._judged[files] = read_judgements(files, self.pair_sets(base))
         return self._judged[files] if files else None
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the signature fields of the data and of their scoring."""
+        """Return the signature fields for the data and their scoring."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
         data = {"data": cite(pair_sets), **cited_columns(dict(self.columns))}
         return {**data, **human, **self.how(model, pair_sets, base)}
 
     def measure(self, session: Session) -> Measured:
-        """Score every pair, and add people's judgements of it."""
+        """Score all pairs, and add people's judgements."""
         drawn, judged = self.asked(session.base), self.judgements(session.base)
         session.expect(len(drawn), inputs=2)
         items, cautions = self.scored(session, drawn)
@@ -252,12 +254,12 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
         return Measured(judged.on(items), (*cautions, *judged.cautions))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Yield accuracies, splits, gaps and length adjustment, by normalisation and data set; then human estimates."""
+        """Yield accuracies, splits, gaps and length adjustments by data set and score, then estimates about people."""
         yield from pair_estimates(measured.items, self)
         yield from human_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Yield cautions about unequal token lengths, ties, small paradigms, lines that do not fit, and judgements."""
+        """Yield cautions about unequal token lengths, ties, small paradigms, poorly fitting lines, and judgements."""
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)
@@ -267,12 +269,12 @@ class MinimalPairs(MinimalPairsSettings, PairProbe[list[PairSet]]):
 
 
 def collection(pairs: PairSet) -> str:
-    """Return the data set of a file: its kind, such as BLiMP; for plain tables, stereotypes and MultiBLiMP its name."""
+    """Return the data set of a file: its name for plain tables, stereotypes and MultiBLiMP, else its kind."""
     return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:
-    """Return the data as cited in a signature: name and hash of the files of each collection."""
+    """Return the citation of the data in a signature: names and hashes of the files of each collection."""
     files: dict[str, list[PairSet]] = {}
     for pairs in pair_sets:
         files.setdefault(collection(pairs), []).append(pairs)

@@ -1,4 +1,4 @@
-"""Fair minimal pairs by repair: replace the differing word of pairs whose sentences have unequal numbers of tokens."""
+"""Repair of minimal pairs: replacement of the differing word if the sentences have unequal numbers of tokens."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
 
 
 def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
-    """Replace the differing word of pairs of unequal length by one with the same features.
+    """Replace the differing word of each pair of unequal length by a word with the same features.
 
-    The word of the unacceptable sentence is tried first, then that of the other. The table counts pairs that cannot be
-    repaired.
+    The word in the unacceptable sentence is tried first, then the word in the other sentence. The table counts the
+    outcomes, including the reasons why pairs cannot be repaired.
     """
     refuse_prefixes(sets, "can repair only")
     words = _Words(grammar)
@@ -66,7 +66,7 @@ def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, s
 
 
 class _Words:
-    """The words of a lexicon by form, and the words that may replace them."""
+    """The words of a lexicon by form, and the possible replacements of each word."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.language = grammar.language
@@ -82,13 +82,13 @@ class _Words:
 
     @staticmethod
     def _kind(entry: Entry) -> tuple[object, ...]:
-        """Return the traits that two words must share to replace each other: category, features and restrictions."""
+        """Return the properties that two interchangeable words must share: category, features and restrictions."""
         features = {k: v for k, v in entry.values.items() if k not in entry.forms and k != "category"}
         restrictions = {column: condition.text for column, condition in entry.restrictions.items()}
         return entry.category, tuple(sorted(features.items())), tuple(sorted(restrictions.items()))
 
     def others(self, text: str) -> list[str] | None:
-        """Return the forms that may replace a form; None if the lexicon lacks it."""
+        """Return the forms that can replace a form; None if the form is not in the lexicon."""
         capital = text not in self.by_form
         entries = (self.by_capital if capital else self.by_form).get(text)
         if entries is None:
@@ -105,7 +105,7 @@ class _Words:
 def _mended(
     good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
 ) -> tuple[str, str, str]:
-    """Return the outcome for a pair of unequal length, and its two sentences, repaired if possible."""
+    """Return the outcome for a pair of unequal length, followed by its two sentences, repaired if possible."""
     spans = _differing_words(good, bad)
     if spans is None:
         return NO_WORD, good, bad
@@ -128,7 +128,7 @@ def _mended(
 
 
 def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return the character spans of the only differing word in both sentences; None if more than one word differs."""
+    """Return the character spans of the only differing word in the two sentences; None if more words differ."""
     parts = [[(at, at + len(word)) for at, word in _chunks(text)] for text in (good, bad)]
     a, b = ([text[start:end] for start, end in spans] for text, spans in zip((good, bad), parts, strict=True))
     changes = [op for op in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if op[0] != "equal"]
@@ -141,7 +141,7 @@ def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, i
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield words without the punctuation around them, and that punctuation, with their start."""
+    """Yield each word, and the punctuation before and after it, with its start position."""
     at = 0
     for part in text.split():
         start = text.index(part, at)
@@ -167,12 +167,12 @@ def _repaired_row(
     *,
     repaired: bool,
 ) -> dict[str, Any]:
-    """Return a row with the new sentences in the columns of the old ones, and with token counts. Raises DataError."""
+    """Return a row with the sentences replaced and token counts added. Raises DataError if a sentence has no column."""
     row = dict(original)
     for role, text in (("good", good), ("bad", bad)):
         columns = [name for name, value in original.items() if value == texts[role]]
         if not columns:
-            raise DataError("sentences split into parts cannot be repaired", where=str(texts[role]))
+            raise DataError("sentences stored in several columns cannot be repaired", where=str(texts[role]))
         row[columns[0]] = text
     lengths = counters.lengths([good, bad])
     row["n_tokens_good"] = {label: counts[0] for label, counts in lengths.items()}

@@ -1,4 +1,4 @@
-"""Scored pairs as a table of items: one row per pair, with both sentences and their scores."""
+"""Table of scored pairs: one row per pair, with both sentences and their scores."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def prefixed(items: Iterable[Item]) -> bool:
 def scored_pairs(
     scorer: Scorer, items: Sequence[tuple[str, Item]], method: str | None, *, front: str, neutral: str | None
 ) -> tuple[pl.DataFrame, Scores]:
-    """Score the pairs, and return a table of items and the scores themselves.
+    """Score the pairs, and return a table of items and the scores.
 
-    A causal model reads `front` before each sentence. `neutral`: a text after which the same tokens are scored as well,
-    or None.
+    `front` is read by causal models before each sentence. `neutral` is a text after which the same tokens are scored as
+    well, or None.
     """
     pairs = [item for _, item in items]
     if not prefixed(pairs):
@@ -55,13 +55,13 @@ def _in_pairs(scores: Iterator[SentenceScore]) -> list[tuple[SentenceScore, Sent
 
 
 def prefix_cautions(items: Iterable[Item]) -> Iterator[str]:
-    """Return cautions about prefixes and sentences that touch without a space."""
+    """Return cautions about prefixes that are joined to their sentences without a space."""
     texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in items for role in ROLES]
     return touching_cautions(texts, "sentences")
 
 
 def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFrame:
-    """Return one row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    """Return one row per pair, with labels, texts, token counts, scores and token log-probabilities."""
     labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
     columns: dict[str, pl.Series] = {
         "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
@@ -76,7 +76,7 @@ def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFra
 
 
 def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
-    """Return the items with the unigram log-probability of the tokens, and the number of tokens never counted."""
+    """Return the items with the unigram log-probabilities of the tokens and the numbers of uncounted tokens."""
     for side, role in enumerate(ROLES):
         chosen = [pair[side] for pair in scores]
         items = items.with_columns(

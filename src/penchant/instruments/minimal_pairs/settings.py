@@ -1,4 +1,4 @@
-"""The settings of minimal pairs, and of fair against original pairs."""
+"""Settings of minimal pairs and of fair pairs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
 DIFFERENCE = "accuracy difference"
-"""The measure of the difference between two models."""
+"""Name of the measure of the difference between two models."""
 DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
-"""The measures of differences between two models."""
+"""Names of the measures of differences between two models."""
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = Table(ROLES, pair_rows)
-"""Pairs given in Python."""
+"""Metadata of a field for pairs, which may be given in Python."""
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 
 
@@ -36,7 +36,7 @@ def _each_once(names: Normalisations) -> Normalisations:
 
 
 class PairSettings(Settings):
-    """The parameters that all probes on minimal pairs have."""
+    """Parameters common to all probes on minimal pairs."""
 
     limited: ClassVar[str] = "pairs"
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -66,7 +66,7 @@ class PairSettings(Settings):
     """Tables made by `penchant corpus unigrams`, one for each tokenizer; slor needs them. Default: none."""
     neutral: str = ""
     """For `pmi`: a neutral text that replaces the prefix, such as one of the same domain. Nothing is added to it.
-    Default: none, so that sentences stand at the beginning.
+    Default: none, so that nothing precedes the sentences.
     """
     acceptable: Literal["sent_more", "sent_less"] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
@@ -78,15 +78,15 @@ class PairSettings(Settings):
     """
     ties: Literal["half", "good"] = "half"
     """The credit of a pair whose sentences score the same: `half` (default), or `good`.
-    `good` counts the acceptable sentence as preferred, as an argmax that takes the first does.
+    `good` counts the acceptable sentence as preferred, as an argmax does that returns the first maximum.
     """
     marks: Marks = "refuse"
-    """Marks of acceptability (*, ?, ??, #, %) at the beginning of only one sentence of a pair: `refuse` or `strip`.
+    """Acceptability marks (*, ?, ??, #, %) at the beginning of only one sentence of a pair: `refuse` or `strip`.
     They are refused by default, since a model scores them as text; `strip` removes them from all sentences and counts
     them.
     """
     on_unknown: OnUnknown = "stop"
-    """Pairs with something unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
+    """Pairs with text unknown to the tokenizer: `stop` and list them (default), or `skip` and count them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -104,7 +104,7 @@ class PairSettings(Settings):
 
 
 class MinimalPairsSettings(PairSettings):
-    """The parameters of minimal pairs."""
+    """Parameters of minimal pairs."""
 
     name: ClassVar[str] = "minimal-pairs"
 
@@ -129,7 +129,7 @@ class MinimalPairsSettings(PairSettings):
 
 
 class FairPairsSettings(PairSettings):
-    """The parameters of fair against original pairs."""
+    """Parameters of fair pairs."""
 
     name: ClassVar[str] = "fair-pairs"
 
@@ -144,6 +144,6 @@ class FairPairsSettings(PairSettings):
 
 
 def settings_of(result: Result) -> PairSettings:
-    """Return the settings of a result of either probe. Raises StudyError."""
+    """Return the settings of a result of either probe. Raises StudyError if they are invalid."""
     kind = FairPairsSettings if result.signature["probe"] == FairPairsSettings.name else MinimalPairsSettings
     return kind.of(result.settings)

@@ -1,4 +1,4 @@
-"""Mean credits over strata and differences within strata, for exactly these strata or taking them as a sample."""
+"""Mean credits over strata and differences within strata, for fixed strata or for strata that are a sample."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from penchant.wording.phrases import Method, Note, present
 
 _STEPS = 100
 _MOST = 37.0
-"""A normal deviate whose p-value is about the smallest representable number."""
+"""Normal deviate whose p-value is close to the smallest representable number."""
 _POOLED, _OVERLAPPING = "stratified accuracy difference", "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
-"""Normal deviate beyond which levels round to 1: p-values below 2.8e-15 are not computed."""
+"""Normal deviate beyond which confidence levels round to 1; p-values below 2.8e-15 are not computed."""
 
 
 def fixed_strata_share(
@@ -31,14 +31,14 @@ def fixed_strata_share(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of items in strata, each weighted by its number of items, with an interval and a test.
+    """Return the mean credit of items in strata, weighted by numbers of items, with a confidence interval and a test.
 
-    Items are sampled within strata; the result holds for exactly these strata, not for others. The ends are the
-    weighted means of the ends of Wilson's intervals of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, σ being the
-    half-widths per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with the weights given). One stratum, or
-    strata of equal size and share, have Wilson's interval. The test of the number `against` rejects exactly when the
-    interval of that level excludes it. As in `accuracy`, ties make both conservative. Raises DataError for a credit
-    other than 0, ½ or 1.
+    Items are sampled within strata; the result applies to exactly these strata, not to others. The confidence limits
+    are the weighted means of the Wilson limits of the strata, at a common deviate z·√(Σ w²σ²)/Σ wσ, where σ is the
+    half-width per deviate (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335, with the weights given). For one stratum, or
+    strata of equal size and proportion, the interval is Wilson's. The test against the value `against` rejects if and
+    only if the interval at the corresponding level excludes it. As in `accuracy`, ties make both conservative. Raises
+    DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
     array = as_credits(credits)
@@ -63,13 +63,13 @@ def fixed_strata_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of exposed items minus that of the others, for exactly these strata.
+    """Return the mean credit of exposed items minus that of the other items, for exactly these strata.
 
-    Strata have Mantel–Haenszel weights n₁n₀/n; those without both kinds have none. Each side has the stratified Wilson
-    interval of `fixed_strata_share` at these weights, and the ends of the difference are Newcombe's (Yan & Su 2010,
-    Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d + √((u₁ − p₁)² + (p₀ − l₀)²). One stratum has
-    Newcombe's interval. The test of 0 rejects exactly when the interval of that level excludes 0. Raises DataError for
-    a credit other than 0, ½ or 1.
+    Strata have Mantel–Haenszel weights n₁n₀/n, which are 0 for strata that lack one of the two kinds of items. Each
+    kind has the stratified Wilson interval of `fixed_strata_share` at these weights, and the limits of the difference
+    are Newcombe's (Yan & Su 2010, Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d + √((u₁ − p₁)²
+    + (p₀ − l₀)²). For one stratum, the interval is Newcombe's. The test against 0 rejects if and only if the interval
+    at the corresponding level excludes 0. Raises DataError for a credit other than 0, ½ or 1.
     """
     check_level(level)
     array, side = as_credits(credits), np.asarray(exposed, dtype=bool)
@@ -104,19 +104,19 @@ def mantel_haenszel_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
+    """Return the mean credit of exposed items minus that of other items, pooled over strata (Greenland & Robins 1985).
 
-    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata without both kinds
-    are left out, counted in a note, and not part of `n`. With one stratum left, the interval and test are those of
-    `independent_difference`. Several are a sample: interval and test are cluster-robust t over them, about the average
-    difference over such strata (the Cochran–Mantel–Haenszel test is about exactly these strata, and rejects where they
-    differ in sign). Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or
-    false.
+    `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels) have one entry per item. Strata that lack one of
+    the two kinds of items are left out, counted in a note, and not part of `n`. If one stratum is left, the interval
+    and test are those of `independent_difference`. Several strata are treated as a sample: the interval and the test
+    are cluster-robust t and concern the mean difference over such strata (the Cochran–Mantel–Haenszel test concerns
+    exactly these strata, and rejects if their differences vary in sign). Raises DataError for unequal lengths, credits
+    other than 0, ½ or 1, or an exposure that is neither true nor false.
     """
     check_level(level)
     array, side = as_credits(credit), np.asarray(exposed)
     if side.ndim != 1 or not bool(np.all((side == 0) | (side == 1))):
-        raise DataError("exposure is one true or false per item", where="exposed")
+        raise DataError("exposure must be one true or false value per item", where="exposed")
     side = side.astype(np.bool_)
     check_lengths(array, side, where="exposed")
     codes = cluster_codes(strata, len(array), where="strata")
@@ -135,7 +135,7 @@ def mantel_haenszel_difference(
 
 
 def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
-    """Return the difference over strata that are a sample, each with items of both kinds."""
+    """Return the difference over strata treated as a sample; each has items of both kinds."""
     weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
     gaps = weights * (sums[0] / sizes[0] - sums[1] / sizes[1])
     estimate = Estimate(_POOLED, float(gaps.sum() / weights.sum()), int(sizes.sum()), level=level)
@@ -146,7 +146,7 @@ def _pooled(sizes: Array, sums: Array, level: float, noun: str) -> Estimate:
 
 
 def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Return the numbers of items and sums of credits by side, (2, strata), and which strata have both sides."""
+    """Return the item counts and credit sums by side, shape (2, strata), and a mask of strata that have both sides."""
     sizes, sums = (
         np.stack([group_sums(codes, weight * chosen) for chosen in (side, ~side)])
         for weight in (np.ones(len(credit)), credit)
@@ -156,11 +156,11 @@ def _sides(credit: Array, side: NDArray[np.bool_], codes: Codes) -> tuple[Array,
 
 
 _Arm = tuple[Array, Array]
-"""The shares of the strata, and their sizes."""
+"""The proportions in the strata, and the sizes of the strata."""
 
 
 def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: float) -> tuple[float, float]:
-    """Return Newcombe's ends of the difference of two weighted shares at a deviate z > 0."""
+    """Return Newcombe's confidence limits for the difference between two weighted proportions, for a deviate z > 0."""
     (first, one), (second, other) = (
         (float(weights @ shares), _ends(shares, sizes, z, weights)) for shares, sizes in arms
     )
@@ -169,7 +169,7 @@ def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: fl
 
 
 def _ends(shares: Array, sizes: Array, z: float, weights: Array) -> tuple[float, float]:
-    """Return the interval of a mean of shares with weights that sum to 1, at a deviate z > 0."""
+    """Return confidence limits for a weighted mean of proportions, for weights that sum to 1 and a deviate z > 0."""
     common = z / len(sizes) ** 0.5
     for _ in range(_STEPS):
         _, half = _wilson(shares, sizes, common)
@@ -181,14 +181,14 @@ def _ends(shares: Array, sizes: Array, z: float, weights: Array) -> tuple[float,
 
 
 def _wilson(shares: Array, sizes: Array, z: float) -> tuple[Array, Array]:
-    """Return the centres and half-widths of the score intervals of some shares."""
+    """Return the centres and half-widths of the score intervals of proportions, for a deviate z."""
     shrink = 1 + z * z / sizes
     centre = (shares + z * z / (2 * sizes)) / shrink
     return centre, z / shrink * np.sqrt(shares * (1 - shares) / sizes + z * z / (4 * sizes**2))
 
 
 def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
-    """Return the p-value of the number `against`, where the interval's nearer end reaches it."""
+    """Return the p-value of the value `against`, by inverting the confidence interval."""
     if abs(value - against) <= 1e-12:
         return 1.0
     side = 0 if value > against else 1
@@ -200,7 +200,7 @@ def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
 
 
 def _inverted(beyond: Callable[[float], float]) -> float:
-    """Return the two-sided p-value of the deviate z where `beyond`, positive below it, is 0."""
+    """Return the two-sided p-value of the deviate z at which `beyond` is 0; `beyond` is positive for smaller z."""
     if beyond(_MOST) > 0:
         return 0.0
     return float(2 * scipy.stats.norm.sf(scipy.optimize.brentq(beyond, 1e-9, _MOST, xtol=1e-12)))
@@ -211,7 +211,7 @@ def _inverted(beyond: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The items of one stratum in one set only, or in both: their mean credit, and its weight in the difference."""
+    """The items of a stratum that are in one set only or in both: mean credit, number, and weight in the difference."""
 
     mean: float
     items: int
@@ -227,19 +227,19 @@ def overlapping_difference(
     level: float = 0.95,
     noun: str = "strata",
 ) -> Estimate:
-    """Return the mean credit of one set of items minus that of another, within strata, for sets that may overlap.
+    """Return the mean credit of one set of items minus that of another, within strata; the sets may overlap.
 
-    `credit` (0, ½, 1), `in_first` and `in_second` (membership of the two sets) and `strata` (labels) have one entry per
-    distinct item; `noun` is the word for strata. The differences of strata are weighted by n₁n₂/(n₁ + n₂) for n₁ and n₂
-    items in the two sets, so the value is not the difference of the two accuracies over all strata. Strata without both
-    sets are left out and counted in a note.
+    `credit` (0, ½, 1), `in_first` and `in_second` (membership in the two sets) and `strata` (labels) have one entry per
+    distinct item; `noun` is the plural noun for strata. The differences in the strata are weighted by n₁n₂/(n₁ + n₂),
+    with n₁ and n₂ items in the two sets, so the result is not the difference between the two overall accuracies. Strata
+    that lack one of the sets are left out and counted in a note.
 
-    In a stratum, the items of the first set only, of both, and of the second only are three independent samples, and
-    the difference is a weighted sum of their means; a set inside the other weighs its own items against the rest. For
-    one stratum the interval combines the Wilson intervals of its parts (MOVER; Zou & Donner 2008, Stat. Med.
-    27:1693–1702), which for disjoint sets is Newcombe's, and p is 1 − the highest level whose interval excludes 0.
-    Several are a sample: interval and test are cluster-robust t over them. Raises DataError for unequal lengths or
-    credits not 0, ½ or 1.
+    In a stratum, the items in the first set only, in both sets, and in the second set only are three independent
+    samples, and the difference is a weighted sum of their means; if one set contains the other, its own items are
+    compared with the common items. For one stratum, the interval combines the Wilson intervals of the parts (MOVER; Zou
+    & Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets gives Newcombe's interval, and p is 1 − the highest
+    level whose interval excludes 0. Several strata are treated as a sample: the interval and the test are
+    cluster-robust t. Raises DataError for unequal lengths or credits other than 0, ½ or 1.
     """
     check_level(level)
     y = as_credits(credit)
@@ -279,7 +279,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float) -> Estimate:
-    """Return the estimate within one stratum."""
+    """Return the estimate for a single stratum, from its parts."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
@@ -308,7 +308,7 @@ def _given(n: int, parts: list[_Part], level: float) -> Estimate:
 
 
 def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
-    """Return the estimate for strata that are a sample."""
+    """Return the estimate with its value and interval, for strata treated as a sample."""
     if np.ptp(gaps) <= 1e-12:
         alike = Note("differences-alike", all=len(gaps), noun=noun)
         return replace(estimate, value=float(weights @ gaps)).noted(alike, first=True)

@@ -1,4 +1,4 @@
-"""Estimates for exactly the paradigms at hand, beside those that take them as a sample of others."""
+"""Estimates for exactly the groups at hand, which accompany estimates that treat the groups as a sample."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from penchant.report.finding import Estimated
 from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
-"""With fewer groups than this, estimates for exactly these groups are added."""
+"""Number of groups below which estimates for exactly these groups are added."""
 THESE = "these groups"
-"""The scope of estimates for exactly the paradigms at hand."""
+"""Scope of estimates for exactly the groups at hand."""
 MEAN = "mean {} over {}"
-"""The name of the mean of a measure over groups."""
+"""Name of the mean of a measure over groups."""
 TYPES = "bias types"
-"""The groups of pairs of stereotypes."""
+"""Plural noun for the groups of stereotype pairs."""
 GROUPS = ("paradigms", TYPES)
 
 
 def fixed(measure: str, noun: str) -> str:
-    """Return the name of a measure for exactly the groups at hand; `noun` is the word for the groups."""
+    """Return the name of a measure for exactly the groups at hand; `noun` is the plural noun for the groups."""
     return f"{measure}, these {noun}"
 
 
@@ -35,7 +35,7 @@ def of_groups(measure: str) -> tuple[str, ...]:
 
 
 def over_groups(measure: str) -> tuple[str, ...]:
-    """Return the names of a measure within one group, and of its mean over several."""
+    """Return the names of a measure within one group, and of its mean over several groups."""
     return (measure, *(MEAN.format(measure, noun) for noun in GROUPS))
 
 
@@ -45,12 +45,12 @@ def is_fixed(measure: str) -> bool:
 
 
 def few(labels: Collection[str]) -> bool:
-    """Return whether pairs come in several groups, but too few to speak of other groups alone."""
+    """Return whether there are several groups, but fewer than `FEW`."""
     return 1 < len(set(labels)) < FEW
 
 
 def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
-    """Return the note that a number is about other groups than the few at hand; None for one group or many."""
+    """Return the note that a number applies to more groups than the few at hand; None for one group or many."""
     if not few(labels):
         return None
     return Note("minimal_pairs.of-others", noun=noun, have=len(set(labels)))
@@ -59,14 +59,18 @@ def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
 def fixed_share(
     credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
 ) -> Iterator[Estimate]:
-    """Yield the mean credit for exactly the groups at hand, with a test; nothing for one group or many."""
+    """Yield the mean credit for exactly the groups at hand, with a test; nothing for one group or for many."""
     if few(labels):
         estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
         yield replace(estimate, measure=fixed(measure, noun))
 
 
 def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
-    """Return an estimate about other groups, made no more certain than `within`, the one about these few."""
+    """Return an estimate for groups treated as a sample, no more certain than the estimate for exactly these groups.
+
+    If there are few groups, the interval is widened to include the interval of `within`, and p is at least that of
+    `within`.
+    """
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
     low, high, test = min(estimate.low, within.low), max(estimate.high, within.high), estimate.test
@@ -76,7 +80,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def sampled(row: Estimated) -> tuple[int, str] | None:
-    """Return the number and noun of the groups that an estimate takes as a sample; None if there are none."""
+    """Return the number and noun of the groups that an estimate treats as a sample; None if there are none."""
     method = read_method(row["method"] or "")
     while method is not None and isinstance(inner := method.params.get("within"), Method):
         method = inner

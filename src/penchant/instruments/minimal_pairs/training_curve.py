@@ -1,4 +1,4 @@
-"""Accuracy over the checkpoints of one training, and the step at which a paradigm is acquired."""
+"""Accuracy over the checkpoints of a training run, and the step at which a paradigm is acquired."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from penchant.wording.phrases import Method, Note
 ACQUIRED, BEFORE, AFTER = "step of acquisition", "accuracy before the change", "accuracy from the change on"
 NO_STEP = "minimal_pairs.no-step"
 _BLOCK = 2_000_000
-"""The largest number of random numbers held at once."""
+"""Maximum number of random numbers in memory at once."""
 _ROW = ("family", "step", "dataset", "group", "normalise")
 
 
 def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
-    """Return the accuracy of every paradigm at every step, and the step at which the paradigm is acquired.
+    """Return the accuracy on each paradigm at each step, and the step at which the paradigm is acquired.
 
-    Accuracies are those in the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after the
-    change point of its accuracy (`change_point`) if accuracy changes, by a test that counts the search for the point
-    and the paradigms of the data set (Holm); if it rises; if the interval before is not above one half and that from
-    there on is; and if no checkpoint from there on is at one half or below. Otherwise the step is NaN and a note names
-    the condition that fails; the accuracies on both sides of the change point are given in any case. Another note marks
-    a change at the last checkpoint. Data sets of stereotypes have no curve. `checkpoints` are in the order of their
-    steps. Raises StudyError if they differ in more than the model.
+    The accuracies are those in the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after
+    the change point of its accuracy (`change_point`) if four conditions are met: accuracy changes, by a test that
+    accounts for the search for the change point and for the paradigms of the data set (Holm); it rises; the interval of
+    the mean before the change is not above one half, and that of the mean after it is; and no checkpoint after the
+    change is at one half or below. Otherwise the step is NaN and a note names the condition that fails; the mean
+    accuracies before and after the change point are given in any case. Another note marks a change at the last
+    checkpoint. Data sets of stereotypes have no curve. `checkpoints` are in the order of their steps. Raises StudyError
+    if they differ in more than the model.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
     for other in results[1:]:
@@ -61,7 +62,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
 
 
 def _of_paradigms(result: Result) -> pl.DataFrame:
-    """Return the accuracies by paradigm; for a data set of one paradigm, the accuracy over all its pairs."""
+    """Return the accuracies by paradigm; for a data set with one paradigm, the overall accuracy."""
     accuracies = result.summary.filter(
         (pl.col("measure") == ACCURACY) & (pl.col("split") == ALL) & ~pl.col("dataset").is_in(stereotyped(result.items))
     )
@@ -106,7 +107,7 @@ def _family(dataset: str, how: str) -> Callable[[Estimate], str | None]:
 
 
 def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
-    """Yield the step after the change, and the accuracies before and after it."""
+    """Yield the step of the change, and the accuracies before and after it."""
     yield Estimate(
         ACQUIRED,
         steps[change.at],
@@ -122,7 +123,7 @@ def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float)
 
 
 def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array) -> Estimate:
-    """Return the step of acquisition, or a note on why there is none; `from_there`: accuracies after the change."""
+    """Return the step of acquisition, or NaN with the reason; `from_there` are the accuracies after the change."""
     at = {"step": step.value}
     if step.test is None or not step.test.adjusted <= DECIDES:
         reason = Note("minimal_pairs.no-change")
@@ -146,10 +147,11 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of level between two steps.
+    """A change in mean credit between two steps.
 
-    `at` is the index of the first step after it, from 1 on; `low` and `high` bound it. `before` and `after` are the
-    mean credits on its two sides; `p` is the p-value of no change at any step.
+    `at` is the index of the first step after the change, at least 1; `low` and `high` are its confidence limits.
+    `before` and `after` are the mean credits on the two sides; `p` is the p-value for the hypothesis of no change at
+    any step.
     """
 
     at: int
@@ -165,24 +167,25 @@ class Change:
 def change_point(
     credits: ArrayLike, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0, noun: str = "items"
 ) -> Change:
-    """Return the change point of credits, items × steps, each 0, ½ or 1.
+    """Return the change point of credits, an array of items × steps with values 0, ½ or 1.
 
-    A function with one step is fitted to the mean credits: of all ways to divide the steps in two, the one with the
-    largest binomial likelihood of the counts; of equally good ones, the first. The interval is that of the percentile
-    bootstrap over items, each with all its steps, and ends at steps. The test of equal means at all steps takes the
-    largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ over all divisions, with k of the K steps before: the
-    weighted CUSUM of exponent ¼ (Csörgő & Horváth 1997). It is compared with the same statistic under random signs,
-    item by item (Westfall & Young 1993), and so counts the search and the dependence between steps. Random signs assume
-    symmetric gains; those of a single first or last step near the ceiling are not symmetric, hence the weight.
-    Two-sided. Raises DataError for fewer than two steps, no items or other credits.
+    A step function with one step is fitted to the mean credits: of all divisions of the steps into two parts, the one
+    with the largest binomial likelihood of the counts; of equally good divisions, the first. The confidence interval is
+    that of the percentile bootstrap over items, each with all its steps; its limits are steps. The test of equal means
+    at all steps uses the largest |Σ items (mean(after) − mean(before))|·(k(K − k))^¾ over all divisions, with k of the
+    K steps before the change: the weighted CUSUM with exponent ¼ (Csörgő & Horváth 1997). It is compared with the same
+    statistic under random signs, item by item (Westfall & Young 1993), and thus accounts for the search and for the
+    dependence between steps. Random signs assume symmetric gains; gains at a single first or last step near the ceiling
+    are not symmetric, hence the weight. The test is two-sided. Raises DataError for fewer than two steps, no items or
+    other credits.
     """
     check_level(level)
     check_resamples(resamples)
     table = np.asarray(credits, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2 or not len(table):
-        raise DataError(f"expected items × steps, two steps or more, got an array of shape {table.shape}")
+        raise DataError(f"expected an array of items × steps with at least two steps, got one of shape {table.shape}")
     if not np.isin(table, (0.0, 0.5, 1.0)).all():
-        raise DataError("a credit is 0, 0.5 or 1")
+        raise DataError("credits must be 0, 0.5 or 1")
     patterns, counts = np.unique(table, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     items = len(table)
@@ -213,7 +216,7 @@ def change_point(
 
 
 def best_part(sums: Array, items: int) -> Codes:
-    """Return the number of steps before the change in each row of `sums`, the credits of `items` items by step."""
+    """Return the number of steps before the change in each row of `sums`: summed credits of `items` items by step."""
     steps = sums.shape[1]
     before = np.cumsum(sums, axis=1)
     sizes = items * np.arange(1, steps)
@@ -226,12 +229,12 @@ def best_part(sums: Array, items: int) -> Codes:
 
 
 def _likelihood(right: Array, of: NDArray[np.intp]) -> Array:
-    """Return the largest binomial log-likelihood, without its constant."""
+    """Return the maximum binomial log-likelihood, without its constant."""
     return np.asarray(xlogy(right, right / of) + xlogy(of - right, 1 - right / of), dtype=np.float64)
 
 
 def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generator) -> float:
-    """Return the p-value of no change; 1.0 if no item changes."""
+    """Return the p-value for the hypothesis of no change; 1.0 if no item changes."""
     steps = patterns.shape[1]
     before = np.cumsum(patterns, axis=1)[:, :-1]
     sizes = np.arange(1, steps)
@@ -248,7 +251,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
 
 
 def _blocks(rows: int, counts: Counts) -> Iterator[int]:
-    """Yield block sizes that sum to `rows`, each small enough for memory."""
+    """Yield block sizes that sum to `rows`, each small enough for the memory limit."""
     most = max(1, _BLOCK // len(counts))
     for start in range(0, rows, most):
         yield min(most, rows - start)

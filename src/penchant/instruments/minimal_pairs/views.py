@@ -1,4 +1,4 @@
-"""Report views of minimal pairs; the words are in `text.yaml`."""
+"""Report views of minimal pairs; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from penchant.wording.phrases import read_method
 from penchant.wording.templates import Text
 
 MANY = 10
-"""Number of paradigms above which their table is a detail."""
+"""Number of paradigms above which the table by paradigm is shown as a detail."""
 _WORDS = Text.of(Path(__file__).parent).below("charts")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
 def facts(results: Sequence[Result]) -> dict[str, Any]:
-    """Return the facts that the texts about some results may use."""
+    """Return the facts about some results that templates of the report text may use."""
     items = every_item(results)
     of_stereotypes = stereotyped(items)
     signatures = [result.signature for result in results]
@@ -78,7 +78,7 @@ def facts(results: Sequence[Result]) -> dict[str, Any]:
 
 
 def _roles(results: Sequence[Result], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
-    """Return the names of the two sentences of a pair; of stereotypes neither is acceptable."""
+    """Return the names of the two sentences of a pair; in stereotype pairs, neither is acceptable."""
     if not sets:
         return "acceptable", "unacceptable"
     more, less = pair_of(sets[0], replace(results[0], items=items))
@@ -105,7 +105,7 @@ def _many(lines: Sequence[Line]) -> bool:
 
 
 def _degrees(line: Line) -> int:
-    """Return the degrees of freedom of a test of fit; 0 if there are none."""
+    """Return the degrees of freedom of a lack-of-fit test; 0 if there is no test."""
     test = read_method(line["test_method"])
     return 0 if test is None else int(test.params["df"])
 
@@ -214,7 +214,7 @@ def _lengths(line: Line) -> Cell:
 
 
 def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns of differences; `scores_differ` only if each compares two settings of one model."""
+    """Return the columns of differences; `scores_differ` only if every row compares two settings of one model."""
     alike = all(_of_itself(line) for source in found for line in source.lines)
     counts = COUNTED if alike else COUNTED[:-1]
     return [
@@ -246,7 +246,7 @@ COMPARED = (
 
 
 def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
-    """Return rows in percent: those over all pairs first, then those of a scope by the first model's numbers."""
+    """Return rows in percent: first the rows over all pairs, then those of a scope in the order of the first model."""
     ranks: dict[str, int] = {}
     total = _WORDS.get("total")
     percent = []
@@ -266,7 +266,7 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
 
 
 def _groups(found: Sequence[Source]) -> list[Source]:
-    """Return accuracies by paradigm or, for stereotypes, whose paradigms are directions, by kind of bias."""
+    """Return accuracies by paradigm, or for stereotypes, whose paradigms are directions, by kind of bias."""
     kinds = any(stereotyped(source.frame) for source in found)
     scope = "phenomenon" if kinds else "group"
     inside = (pl.col("measure") == ACCURACY) & pl.col("scope").is_in(["overall", scope])
@@ -315,7 +315,7 @@ def _of_kinds(source: Source) -> Source:
 
 
 def _judged(result: Result) -> pl.DataFrame:
-    """Return the items with people's judgements in a column with the name of their kind."""
+    """Return the items with people's judgements in a column named after the kind of judgement."""
     return result.items.rename({SHARE: kind_of(result.items) or ""}) if kind_of(result.items) else result.items
 
 

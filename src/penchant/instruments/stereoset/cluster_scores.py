@@ -1,4 +1,4 @@
-"""Scores of the three sentences of every cluster, as a table with one row per cluster."""
+"""Scores of the three sentences of each cluster, as a table with one row per cluster."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ ONE_MASK: Name = "stereoset-one-mask"
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _LABELS = ("id", "part", "bias_type", "target", "context", "worded")
 LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}
-"""The roles as they appear in names of columns."""
+"""Names of the roles in column names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A way of scoring; `means` have no normalisation, and need sentences with a blank."""
+    """A scoring method; if `means` is true, its scores are means, which have no normalisation and need a blank."""
 
     name: Name
     means: bool
 
 
 def way_for(name: str | None, model: LanguageModel) -> Way:
-    """Return the way of a name, by default lp or pll. Raises MethodError if it does not fit the model."""
+    """Return the scoring method of a name, by default lp or pll. Raises MethodError if it does not fit the model."""
     fitting: tuple[Name, ...] = (
         ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
     )
@@ -50,19 +50,19 @@ def way_for(name: str | None, model: LanguageModel) -> Way:
 
 
 def require_scorable(way: Way, parts: Sequence[Part]) -> None:
-    """Raise MethodError for intersentence clusters in the authors' scoring."""
+    """Raise MethodError if intersentence clusters are to be scored by the authors' method."""
     if way.means and "inter" in parts:
         raise MethodError(
-            f"method '{way.name}' has no score for intersentence clusters: the authors' comes from a next-sentence "
-            "head that they trained, which no checkpoint has",
+            f"method '{way.name}' cannot score intersentence clusters: the authors used a next-sentence head that "
+            "they trained and that no checkpoint contains",
             where="part",
-            hint="measure part: [intra] with it, and score [inter] by lp (causal) or pll (masked), the second sentence "
-            "given the first",
+            hint="use it with part: [intra]; for [inter], use lp (causal) or pll (masked), which score the second "
+            "sentence given the first",
         )
 
 
 def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
-    """Return the clusters that can be scored in a way, and a caution about those that lack a fill it needs."""
+    """Return the clusters that a method can score, and a caution about clusters without a fill, if it needs one."""
     if kind == "causal" or not way.means:
         return list(clusters), ()
     kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
@@ -71,11 +71,11 @@ def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Clu
 
 
 def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFrame:
-    """Return one row per cluster: labels, texts, and each sentence's fill, number of tokens, score and tokens.
+    """Return one row per cluster: labels, and the text, fill, number of tokens, score and tokens of each sentence.
 
-    The score of lp, pll and pll-word-l2r is the sum of natural log-probabilities; that of stereoset the mean
-    log2-probability of a token with a causal model, and the mean probability of the fill's pieces with a masked one.
-    Tokens have their natural log-probabilities.
+    The score of lp, pll and pll-word-l2r is the sum of natural log-probabilities. The score of stereoset is the mean
+    log2-probability per token for a causal model, and the mean probability of the fill's tokens for a masked model.
+    Token log-probabilities are natural logarithms.
     """
     scores = list(_scores(session, way, clusters))
     columns = {label: _text(getattr(cluster, label) for cluster in clusters) for label in _LABELS}
@@ -95,7 +95,7 @@ def _text(values: Iterable[str]) -> pl.Series:
 
 
 def _fill(cluster: Cluster, role: Role) -> str:
-    """Return the fill of the blank in a sentence, "" if there is none."""
+    """Return the fill of the blank in a sentence, or "" if there is none."""
     fill = cluster.fills.get(role)
     return "" if fill is None or fill.span is None else cluster.sentences[role][slice(*fill.span)]
 
@@ -121,7 +121,7 @@ _TOTALS: dict[str, Callable[[SentenceScore], float]] = {
 
 
 def _scores(session: Session, way: Way, clusters: Sequence[Cluster]) -> Iterator[SentenceScore]:
-    """Return the scores of all sentences, those of one cluster together in the order of `ROLES`."""
+    """Return the scores of all sentences, cluster by cluster, in the order of `ROLES`."""
     places = [cluster.place for cluster in clusters for _ in ROLES]
     texts = [text for cluster in clusters for text in cluster.texts()]
     if not way.means:

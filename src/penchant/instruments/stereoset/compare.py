@@ -1,4 +1,4 @@
-"""The differences between two models on the same clusters of StereoSet."""
+"""Differences between two models on the same clusters of StereoSet."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
 def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unlike: bool) -> Iterator[Estimate]:
-    """Yield SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type.
+    """Yield the differences a − b in SS and LMS on the same clusters, in percentage points, overall and by bias type.
 
-    Each has a t interval and test over terms, and a cluster-robust t over terms of the differences of clusters.
+    Each is given as a mean over terms with a t interval and test, and as a mean over clusters with a cluster-robust t
+    over terms.
     """
     theirs = dict(parts_of(b.items))
     for part, items in parts_of(a.items):
@@ -43,7 +44,7 @@ def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unli
 
 
 def family(estimate: Estimate) -> str | None:
-    """Return the family of a difference for Holm's adjustment: the bias types of a part, score and mean."""
+    """Return the family of a difference for Holm's adjustment: bias types by part, score and mean; None if overall."""
     by = estimate.by
     return None if by["scope"] == OVERALL else f"{type_family(estimate)}, {by['part']}, {by['normalise']}"
 

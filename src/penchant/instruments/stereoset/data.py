@@ -1,7 +1,7 @@
-"""StereoSet and files of its form: clusters of a stereotypical, an anti-stereotypical and an unrelated sentence.
+"""StereoSet and files of the same form: clusters of a stereotypical, an anti-stereotypical and an unrelated sentence.
 
-Intrasentence clusters have a context with a blank, which the three sentences fill; intersentence ones a context that
-the three follow. Sentences are kept exactly as written; keys that are not named here are ignored.
+Intrasentence clusters have a context with a blank, which the three sentences fill; intersentence clusters have a
+context that the three sentences follow. Sentences are kept exactly as written; unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from penchant.wording.templates import Text
 
 BLANK = "BLANK"
 _IGNORED = ("P", "Z", "C")
-"""The categories of characters that are ignored at the ends of words: punctuation and white space."""
+"""Categories of characters that are ignored at word boundaries: punctuation, separators and control characters."""
 Part = Literal["intra", "inter"]
 Role = Literal["stereotype", "anti-stereotype", "unrelated"]
 ROLES: tuple[Role, ...] = get_args(Role)
 _CLASSES: tuple[Role, ...] = ("anti-stereotype", "stereotype", "unrelated")
-"""The class labels of the set on the hub, in the order of their numbers, from 0."""
+"""The class labels of the data set on the hub, in the order of their numbers from 0."""
 _KEYS: Mapping[Part, str] = {"intra": "intrasentence", "inter": "intersentence"}
 _WORDS = Text.of(Path(__file__).parent).below("cautions")
 _HINT = "list the clusters under data.intrasentence or data.intersentence; see 'penchant schema stereoset'"
@@ -46,7 +46,7 @@ def _sentence(value: object) -> str:
 
 
 def _role(value: object) -> object:
-    """Return the label that the number of a class label stands for; anything else unchanged."""
+    """Return the label for the number of a class label; other values are returned unchanged."""
     is_class = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_CLASSES)
     return _CLASSES[int(str(value))] if is_class else value
 
@@ -62,14 +62,14 @@ class Sentence(BaseModel):
 
 
 def _listed(value: object) -> object:
-    """Return columns of sentences, as the hub has them, as a list of sentences; anything else unchanged."""
+    """Return columns of sentences, as used on the hub, as a list of sentences; other values unchanged."""
     if not isinstance(value, dict) or not all(isinstance(column, list) for column in value.values()):
         return value
     return [dict(zip(value, cells, strict=False)) for cells in zip(*value.values(), strict=False)]
 
 
 class ClusterRow(BaseModel):
-    """Three sentences on one target."""
+    """Three sentences about one target."""
 
     model_config = _IGNORING
     id: documents.Text
@@ -85,7 +85,7 @@ class ClusterRow(BaseModel):
 
 
 class Clusters(BaseModel):
-    """The two parts of the set; one may be missing."""
+    """The two parts of the data set; one may be missing."""
 
     model_config = _IGNORING
     intrasentence: list[ClusterRow] = Field(default_factory=list)
@@ -104,7 +104,7 @@ class StereoSetFile(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """The span of a fill in the sentence, if any; `exact` if the sentence is the context with the blank filled."""
+    """The span of a fill in the sentence, or None; `exact` if the sentence is the context with the blank filled."""
 
     span: tuple[int, int] | None
     exact: bool
@@ -112,9 +112,10 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Three sentences on one target, by role.
+    """Three sentences about one target, by role.
 
-    `fills` has the part of each sentence that fills the blank (intrasentence); errors name the `place`.
+    `fills` contains the part of each sentence that fills the blank (intrasentence only); error messages give the
+    `place`.
     """
 
     id: str
@@ -128,9 +129,9 @@ class Cluster:
 
     @property
     def worded(self) -> str:
-        """The wording of the context in the sentences: "as the context", "otherwise" or "no blank".
+        """How the sentences repeat the wording of the context: "as the context", "otherwise" or "no blank".
 
-        "no blank": a sentence has nothing in place of the blank. It is "" for intersentence clusters.
+        "no blank" means that a sentence has no text in place of the blank. The value is "" for intersentence clusters.
         """
         if not self.fills:
             return ""
@@ -139,7 +140,7 @@ class Cluster:
         return "as the context" if all(fill.exact for fill in self.fills.values()) else "otherwise"
 
     def texts(self) -> list[str]:
-        """Return the three texts to read, in the order of `ROLES`; intersentence ones begin with the context."""
+        """Return the three texts to score, in the order of `ROLES`; intersentence texts begin with the context."""
         start = f"{self.context.rstrip()} " if self.part == "inter" else ""
         return [start + self.sentences[role] for role in ROLES]
 
@@ -152,7 +153,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClusterSet:
-    """The clusters of one file. `sha256` is the hash of its bytes; `cautions` warn about the data."""
+    """The clusters of one file. `sha256` is the hash of its bytes; `cautions` are warnings about the data."""
 
     name: str
     path: Path
@@ -165,11 +166,11 @@ class ClusterSet:
 
 
 def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[str, object]]:
-    """Return the content of a file of this form, as the only row of a table, from its keys or a table of clusters.
+    """Return the content of a StereoSet file, as the only row of a table, from its keys or from a table of clusters.
 
-    A table has the columns of a cluster; instead of `sentences` it may have one for each label. Its column `part` names
-    the part of a cluster; without it, clusters whose context has a blank are intrasentence. Raises DataError naming the
-    row.
+    A table has the columns of a cluster; instead of `sentences`, it may have one column for each label. The column
+    `part` contains the part of a cluster; without it, clusters whose context has a blank are intrasentence. Raises
+    DataError naming the row.
     """
     keys = isinstance(given, Mapping) and isinstance(given.get("data"), Mapping)
     found = [given] if keys else rows(given, name=name)
@@ -188,22 +189,22 @@ def as_document(given: Any, columns: Mapping[Any, str], name: str) -> list[dict[
 
 
 def read_stereoset(path: Path, parts: Sequence[Part] = get_args(Part)) -> ClusterSet:
-    """Read the parts of a file. Intersentence clusters whose context still has a blank are left out and counted.
+    """Read the parts of a file; intersentence clusters whose context still has a blank are left out and counted.
 
-    Raises DataError naming the file and the key or cluster that is wrong.
+    Raises DataError naming the file and the invalid key or cluster.
     """
     content = documents.read_json(path, TypeAdapter(StereoSetFile), hint=_HINT)
     of: dict[Part, list[ClusterRow]] = {"intra": content.data.intrasentence, "inter": content.data.intersentence}
     for part in parts:
         if not of[part]:
-            hint = "name the parts it has, as in part: [intra]"
+            hint = "select only the parts that it has, as in part: [intra]"
             raise DataError(f"has no clusters under data.{_KEYS[part]}", file=path, hint=hint)
     read = [_cluster(row, part, path) for part in parts for row in of[part]]
     _refuse_repeated(read, path)
     broken = [cluster for cluster in read if cluster.part == "inter" and BLANK in cluster.context]
     kept = tuple(cluster for cluster in read if cluster.part == "intra" or BLANK not in cluster.context)
     if not kept:
-        raise DataError(f"every context of its intersentence clusters has a {BLANK}", file=path, hint=_HINT)
+        raise DataError(f"the context of every intersentence cluster has a {BLANK}", file=path, hint=_HINT)
     return ClusterSet(stem(path), path, sha256_file(path), kept, tuple(_cautions(stem(path), read, broken)))
 
 
@@ -212,7 +213,7 @@ def _cluster(row: ClusterRow, part: Part, path: Path) -> Cluster:
     labels = sorted(sentence.gold_label for sentence in row.sentences)
     if labels != sorted(ROLES):
         message = f"has the labels {', '.join(labels) or 'of no sentence'}"
-        raise DataError(message, where=where, hint=f"a cluster has one sentence of each: {', '.join(ROLES)}")
+        raise DataError(message, where=where, hint=f"a cluster needs one sentence of each: {', '.join(ROLES)}")
     sentences: dict[Role, str] = {sentence.gold_label: sentence.sentence for sentence in row.sentences}
     fills: dict[Role, Fill] = {}
     if part == "intra":
@@ -230,7 +231,7 @@ def _refuse_repeated(clusters: Sequence[Cluster], path: Path) -> None:
             where = (
                 f"{_KEYS[first.part]} and {_KEYS[cluster.part]}" if first.part != cluster.part else _KEYS[first.part]
             )
-            raise DataError(f"the id '{cluster.id}' occurs twice", where=f"{path}, {where}", hint="give each its own")
+            raise DataError(f"the id '{cluster.id}' occurs twice", where=f"{path}, {where}", hint="make them unique")
 
 
 def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> Iterator[str]:
@@ -260,9 +261,9 @@ def single(context: str) -> bool:
 def fill_of(context: str, sentence: str) -> Fill:
     """Return the fill of a context's (last) blank in a sentence.
 
-    If the sentence is not the context with one blank filled, words are compared without case and punctuation: the fill
-    is between the words that both have on either side of the blank, else it is the words that the context lacks, if
-    they are adjacent.
+    If the sentence is not the context with one blank filled, words are compared regardless of case and punctuation. The
+    fill then consists of the words between the shared words on either side of the blank, or else of the words that are
+    missing from the context, if they are adjacent.
     """
     before, after = context.rsplit(BLANK, 1)
     within = len(sentence) - len(after)
@@ -293,7 +294,7 @@ def _aligned(context: str, sentence: str) -> tuple[int, int] | None:
 
 
 def _words(text: str) -> list[tuple[int, int]]:
-    """Return the spans between white space, without punctuation at their ends; punctuation alone is not a word."""
+    """Return the spans of words, separated by white space and without punctuation at their ends."""
     spans, start = [], 0
     for part in text.split():
         begin = text.index(part, start)
@@ -304,7 +305,7 @@ def _words(text: str) -> list[tuple[int, int]]:
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return the span without punctuation and white space at its ends; None if nothing is left."""
+    """Return the span without punctuation and white space at its ends; None if it becomes empty."""
     while start < end and unicodedata.category(text[start])[0] in _IGNORED:
         start += 1
     while start < end and unicodedata.category(text[end - 1])[0] in _IGNORED:

@@ -1,4 +1,4 @@
-"""SS, LMS and ICAT from scored clusters, and SS by token length."""
+"""Estimates from scored clusters: SS, LMS, ICAT, and SS by token length."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SS, LMS, ICAT, TIES = "SS", "LMS", "ICAT", "share of ties"
 UNEQUAL, SLOPE = "share of unequal lengths", "log-odds per token of |s|−|a|"
-"""Measures of the difference in tokens between stereotype and anti-stereotype; the slope is that of SS."""
+"""Measures of the token-length difference between stereotype and anti-stereotype; the slope is that of SS."""
 ALL = "all"
-"""The group, or the lengths, of all clusters."""
+"""Name of the group, or of the lengths, that contains all clusters."""
 BOTH = "both"
-"""The two parts together."""
+"""Name of the two parts combined."""
 OVERALL, BIAS_TYPE, TARGET = "overall", "bias type", "target"
-"""The kinds of groups."""
+"""Kinds of groups."""
 OVER_TERMS, OVER_CLUSTERS = "over terms", "over clusters"
-"""The units that count alike in a mean: target terms, as published, or clusters."""
+"""Units with equal weight in a mean: target terms, as published, or clusters."""
 LENGTHS = {"s=a": 0, "s>a": 1, "s<a": -1}
-"""Signs of the difference in tokens between stereotype (s) and anti-stereotype (a)."""
+"""Signs of the token-length difference between stereotype (s) and anti-stereotype (a)."""
 COMPARED = ("stereotype and anti-stereotype", "stereotype and unrelated", "anti-stereotype and unrelated")
-"""The sentences whose scores are compared, in the order of `margins`."""
+"""The pairs of sentences whose scores are compared, in the order of `margins`."""
 NOUN = "target terms"
 EVEN = 50.0
-"""The SS of a model without a preference."""
+"""SS of a model without a preference."""
 MOVES = 0.05
-"""The largest p-value, adjusted over parts and scores, at which SS counts as changing with length."""
+"""Largest p-value, adjusted over parts and scores, at which SS is reported to depend on length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Credits:
     tied: Mask
 
     def only(self, chosen: Mask) -> Credits:
-        """Return the credits of some clusters."""
+        """Return the credits of the selected clusters."""
         return Credits(self.ss[chosen], self.lms[chosen], self.terms[chosen], self.tied[chosen])
 
 
 def margins(items: pl.DataFrame, how: str) -> tuple[Array, Array, Array]:
-    """Return s − a, s − u and a − u of every cluster under a normalisation."""
+    """Return s − a, s − u and a − u of each cluster under a normalisation."""
     s, a, u = (
         normalise(items[f"score_{name}"].to_numpy(), items[f"n_tokens_{name}"].to_numpy(), how)
         for name in ("stereotype", "anti", "unrelated")
@@ -70,9 +70,10 @@ def margins(items: pl.DataFrame, how: str) -> tuple[Array, Array, Array]:
 
 
 def credits(items: pl.DataFrame, how: str, ties: str) -> Credits:
-    """Return the credits of every cluster, from unrounded scores.
+    """Return the credits of each cluster, from unrounded scores.
 
-    A comparison counts 1 if the first sentence has the higher score, and at a tie one half or, as for the authors, 0.
+    A comparison counts 1 if the first sentence has the higher score; a tie counts one half or, as in the authors' code,
+    0.
     """
     against = margins(items, how)
     half = 0.5 if ties == "half" else 0.0
@@ -81,7 +82,7 @@ def credits(items: pl.DataFrame, how: str, ties: str) -> Credits:
 
 
 def parts_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the items of each part, and of both if there are two."""
+    """Yield the items of each part, and of both parts if there are two."""
     names = items["part"].unique(maintain_order=True).to_list()
     for name in names:
         yield name, items.filter(part=name)
@@ -90,14 +91,14 @@ def parts_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def groups_of(items: pl.DataFrame, scope: str) -> Iterator[tuple[str, Mask]]:
-    """Yield the bias types, or the target terms, in order of their names, if there are several."""
+    """Yield the bias types or the target terms, sorted by name, each with its mask; nothing if there is only one."""
     column = items["bias_type" if scope == BIAS_TYPE else "target"]
     for name in column.unique().sort() if column.n_unique() > 1 else ():
         yield name, (column == name).to_numpy()
 
 
 def estimates_of(items: pl.DataFrame, probe: StereoSetSettings) -> Iterator[Estimate]:
-    """Yield all estimates of scored clusters, by part and by the normalisations of the probe."""
+    """Yield all estimates of scored clusters, by part and normalisation of the probe."""
     slopes = []
     for part, rows in parts_of(items):
         for how in probe.normalisations():
@@ -112,7 +113,7 @@ def estimates_of(items: pl.DataFrame, probe: StereoSetSettings) -> Iterator[Esti
 
 
 def _placed(by: dict[str, str], own: object) -> dict[str, str]:
-    """Return the keys of an estimate, which all estimates have in the same order."""
+    """Return the keys of an estimate; all estimates have the same keys in the same order."""
     given = {**by, **dict(own)}  # type: ignore[call-overload]
     return {key: given.get(key, ALL) for key in ("part", "scope", "group", "lengths", "normalise", "mean")}
 
@@ -136,12 +137,12 @@ def _of_part(items: pl.DataFrame, credit: Credits, part: str, settings: Settings
 
 
 def type_family(estimate: Estimate) -> str:
-    """Return the family of an estimate of a bias type, for Holm's adjustment."""
+    """Return the test family of an estimate for a bias type, for Holm's adjustment."""
     return f"{estimate.measure}, bias types, mean {estimate.by['mean']}"
 
 
 def _of_group(credit: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
-    """Yield SS, LMS and ICAT of all clusters or of a bias type, as means over terms and over clusters, and the ties."""
+    """Yield SS, LMS and ICAT of a group, as means over terms and over clusters, and the share of ties."""
     by = {"scope": scope, "group": group}
     for mean in (OVER_TERMS, OVER_CLUSTERS):
         ss, lms = (
@@ -156,7 +157,7 @@ def _of_group(credit: Credits, scope: str, group: str, settings: Settings) -> It
 
 
 def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Settings, against: float | None) -> Estimate:
-    """Return the mean of values from 0 to 1 in percent, over terms or clusters; terms are the sample either way."""
+    """Return the mean in percent of values from 0 to 1, over terms or clusters; terms are sampled in both cases."""
     if mean == OVER_TERMS:
         units = [100 * float(values[terms == term].mean()) for term in np.unique(terms)]
         return t_mean(units, level=settings.level, noun=NOUN, bounds=(0, 100), against=against)
@@ -166,14 +167,14 @@ def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Settings,
 
 
 def percent(estimate: Estimate) -> Estimate:
-    """Return a share as a percentage."""
+    """Return a proportion as a percentage."""
     return replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high)
 
 
 def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estimate]:
-    """Yield SS, LMS and ICAT of one target term, whose clusters are taken as independent.
+    """Yield SS, LMS and ICAT of one target term, whose clusters are treated as independent.
 
-    Ties are left out of the test.
+    The test leaves ties out.
     """
     ss = accuracy(credit.ss, level=settings.level)
     untied = credit.ss[credit.ss != 0.5]
@@ -189,7 +190,7 @@ def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estima
 
 
 def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
-    """Yield the share of clusters of unequal length, SS by the longer sentence, and the log-odds per token."""
+    """Yield the share of clusters of unequal length, SS by the longer sentence, and its log-odds per token."""
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
     unequal = accuracy((difference != 0).astype(np.float64), level=settings.level)
     yield replace(percent(unequal), measure=UNEQUAL, by=by)
@@ -204,13 +205,13 @@ def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Setting
 
 
 def ideal(ss: Array | float, lms: Array | float) -> Array:
-    """Return ICAT of SS and LMS, all in percent: LMS · min(SS, 100 − SS)/50 (Nadeem et al. 2021)."""
+    """Return ICAT from SS and LMS, all in percent: LMS · min(SS, 100 − SS)/50 (Nadeem et al. 2021)."""
     result: Array = np.asarray(lms * np.minimum(ss, 100 - np.asarray(ss)) / 50, dtype=np.float64)
     return result
 
 
 def term_units(ss: Array, lms: Array, terms: NDArray[np.str_], mean: str) -> Array:
-    """Return a row per target term: SS, LMS (0 to 1) and 1, or their sums over clusters and the number of these."""
+    """Return a row per term: mean SS and LMS (0 to 1) and 1, or their sums over clusters and the number of clusters."""
     rows = np.array([(ss[terms == t].sum(), lms[terms == t].sum(), (terms == t).sum()) for t in np.unique(terms)])
     return rows / rows[:, 2:] if mean == OVER_TERMS else rows
 
@@ -220,10 +221,10 @@ def _statistic(sums: Array) -> Array:
 
 
 def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings: Settings) -> Estimate:
-    """Return ICAT with an interval from resampled units, rows of `term_units`.
+    """Return ICAT with an interval from resampled units, which are rows of `term_units`.
 
-    `n` is the number that it is over, and `noun` names the units. The upper end is that of LMS if the interval of SS
-    holds 50, the peak of ICAT (docs/validity.md).
+    `n` is the number of units or clusters reported, and `noun` the plural noun for the units. The upper limit is at
+    least that of LMS if the interval of SS includes 50, at which ICAT is greatest (docs/validity.md).
     """
     value = float(_statistic(np.sort(units, axis=0).sum(axis=0)))
     estimate = Estimate("ICAT", value, n, level=settings.level)
@@ -242,7 +243,7 @@ def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings:
 
 
 def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate], probe: StereoSetSettings) -> Iterator[str]:
-    """Yield cautions about ties, unequal token lengths, and an SS that moves with them."""
+    """Yield cautions about ties, unequal token lengths, and an SS that depends on length."""
     first = probe.normalisations()[0]
     for part, rows in parts_of(items):
         if part == BOTH:

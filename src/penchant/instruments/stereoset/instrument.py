@@ -1,4 +1,4 @@
-"""The entry point of StereoSet."""
+"""Instrument for StereoSet, declared as an entry point."""
 
 from typing import Any
 

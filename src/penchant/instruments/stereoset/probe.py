@@ -1,8 +1,8 @@
-"""StereoSet (Nadeem et al. 2021): the most probable of three sentences under a model.
+"""StereoSet (Nadeem et al. 2021): which of three sentences is most probable under a model.
 
-A cluster has a stereotypical (s), an anti-stereotypical (a) and an unrelated sentence (u) on one target term. SS is the
-percentage of clusters with s > a, LMS that of the comparisons s > u and a > u that hold, and ICAT is LMS · min(SS, 100
-− SS)/50.
+A cluster has a stereotypical (s), an anti-stereotypical (a) and an unrelated sentence (u) about one target term. SS is
+the percentage of clusters with s > a, LMS the percentage of comparisons s > u and a > u that are true, and ICAT is LMS
+· min(SS, 100 − SS)/50.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from penchant.records import Estimate, Signature
 
 
 class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
-    """Preference for stereotypes (SS), for sentences that mean something (LMS), and both in one number (ICAT).
+    """Preference for stereotypes (SS), for meaningful sentences (LMS), and a combination of the two (ICAT).
 
-    `run` returns items (one row a cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
+    `run` returns items (one row per cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
     as means over target terms and over clusters, and SS by which of the two sentences has more tokens.
     """
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
-        """Return the file, and the parts that are read."""
+        """Return the file, and the parts to read."""
         return self.find(self.data, base), tuple(self.parts())
 
     def read(self, path: Path, parts: tuple[Part, ...]) -> ClusterSet:
-        """Return the clusters. Raises DataError naming file and cluster."""
+        """Read the clusters. Raises DataError naming file and cluster."""
         return read_stereoset(path, parts)
 
     def items(self, read: ClusterSet) -> Sequence[Cluster]:
@@ -47,11 +47,11 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return read.clusters
 
     def texts_of(self, item: Cluster) -> Sequence[str]:
-        """Return the texts of a cluster that are read."""
+        """Return the texts of a cluster that the model reads."""
         return item.texts()
 
     def group(self, item: Cluster) -> str:
-        """Return the bias type and part of a cluster."""
+        """Return a name for the part and the bias type of a cluster."""
         return f"{item.part}\0{item.bias_type}"
 
     def settle(self, model: Model) -> Self:
@@ -66,13 +66,13 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """Return the constant of `pen`, and the normalisations if they are all that apply to the method."""
+        """Return the key of the constant of `pen`, and `normalise` if all normalisations of the method are used."""
         means = signature.get("method", "").startswith("stereoset")
         usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
-        """Return the clusters, then the scoring settings."""
+        """Return the signature fields for the data and the scoring settings."""
         lm = language_model(model)
         return {
             "data": cited(self.files(base)),
@@ -91,7 +91,7 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return signature.with_(normalise=estimate.by["normalise"])
 
     def measure(self, session: Session) -> Measured:
-        """Score the three sentences of every cluster."""
+        """Score the three sentences of each cluster."""
         way = way_for(self.method, session.lm)
         scorable, without_blank = asked_of(way, session.lm.kind, self.asked(session.base))
         clusters, unknown = self.known(session, scorable)
@@ -100,9 +100,9 @@ class StereoSet(StereoSetSettings, ItemProbe[ClusterSet, Cluster]):
         return Measured(items, (*self.read_set(session.base).cautions, *without_blank, *unknown))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Return SS, LMS and ICAT, and SS by length, by part and score."""
+        """Return SS, LMS and ICAT, and SS by length, for each part and score."""
         return estimates_of(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Return cautions about ties, unequal token lengths, and scores that move with them."""
+        """Return cautions about ties, unequal token lengths, and an SS that depends on length."""
         return cautions_of(measured.items, estimates, self)

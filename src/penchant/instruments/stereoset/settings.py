@@ -1,4 +1,4 @@
-"""The settings of StereoSet."""
+"""Settings of StereoSet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _each_once(names: T | list[T] | None) -> T | list[T] | None:
 
 
 class StereoSetSettings(Settings):
-    """The parameters of StereoSet."""
+    """Parameters of StereoSet."""
 
     name: ClassVar[str] = "stereoset"
     limited: ClassVar[str] = "clusters"
@@ -43,7 +43,7 @@ class StereoSetSettings(Settings):
 
     In Python, also its keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and
     sentences, or one for each of the sentences (stereotype, anti-stereotype, unrelated), and optionally part (intra or
-    inter; else intra where the context has BLANK).
+    inter; by default, intra if the context has BLANK).
     """
     part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_each_once), Written(separator=",")] = (
         default_of(default=list(get_args(Part)))
@@ -64,12 +64,12 @@ class StereoSetSettings(Settings):
     ] = default_of(default=None)
     """Length normalisations to report: `none`, `mean`, `pen`. Default: all that apply to the method."""
     ties: Literal["half", "authors"] = "half"
-    """The count of a tie: one `half` (default), or as in the `authors`' code.
+    """How a tie counts: one `half` (default), or as in the `authors`' code.
 
-    There it counts for the anti-stereotype and for the unrelated sentence.
+    In their code, it counts for the anti-stereotype or for the unrelated sentence.
     """
     on_unknown: OnUnknown = "stop"
-    """`stop` the study at clusters with something unknown to the tokenizer (default), or `skip` and count them."""
+    """`stop` the study at clusters with text unknown to the tokenizer (default), or `skip` and count them."""
 
     def parts(self) -> list[Part]:
         """Return the parts as a list, intra first."""

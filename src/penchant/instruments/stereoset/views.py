@@ -1,4 +1,4 @@
-"""The report on StereoSet; its words are in `text.yaml`."""
+"""Report views of StereoSet; the text is in `text.yaml`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from penchant.wording.templates import Text
 _SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
 _POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
 _CHANCE = 50
-"""The LMS of a model that does not distinguish meaningful sentences from unrelated ones."""
+"""LMS of a model that does not distinguish meaningful sentences from unrelated ones."""
 _TOLD: dict[str, Any] = {"mean": OVER_TERMS, "lengths": ALL, "normalise": FIRST}
 
 
@@ -63,7 +63,7 @@ def _way(result: Result) -> str:
 
 
 def _ties(source: Source) -> Iterator[tuple[int, str]]:
-    """Yield the number of stereotypes that tie with their anti-stereotypes, and the place, if any do."""
+    """Yield the number of ties between stereotype and anti-stereotype, and their place, if there are any."""
     for line in source.only(At(measure=TIES, scope=OVERALL, part=but(BOTH))):
         if n := round(line["value"] * line["n"]):
             yield n, f"{line['part']}, {line['normalise']}, {source.model}"
@@ -88,7 +88,7 @@ def _shared(line: Line | None) -> Cell:
 
 
 def _rows(found: Sequence[Source]) -> list[Source]:
-    """Return the rows with the bias type as figures name it, all types first."""
+    """Return the rows with the bias type in the form used by figures; the rows for all types come first."""
     kind = pl.when(pl.col("scope") == BIAS_TYPE).then("group")
     return [
         replace(source, frame=source.frame.with_columns(bias_type=kind, type=kind.fill_null("all types")))
@@ -111,7 +111,7 @@ def _how(result: Result) -> str:
 
 
 def _preferred(result: Result) -> pl.Series:
-    """Return the role of the sentence that scores highest in each cluster."""
+    """Return the role of the sentence with the highest score in each cluster."""
     against = margins(result.items, _how(result))
     order = [_highest(*row) for row in zip(*(margin.tolist() for margin in against), strict=True)]
     return pl.Series(order, dtype=pl.String)
@@ -128,7 +128,7 @@ def _gap(result: Result) -> pl.Series:
 
 
 def _read(result: Result) -> pl.DataFrame:
-    """Return the items with the scored text of each sentence, which may be the fill alone for masked models."""
+    """Return the items with the scored text of each sentence, which for masked models may be only the fill."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
         pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()
@@ -146,7 +146,7 @@ def _tokens(role: str, name: str) -> Tokens:
 
 
 def _meaningful(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield a sentence on the LMS of each model, and on the models of which SS says little."""
+    """Yield a sentence on the LMS of each model, and on models whose SS is hard to interpret."""
     lines = [(source.model, line) for source in sources(results) for line in source.only(At(measure=LMS, **_WHOLE))]
     each = levels([(name, line.row) for name, line in lines], _SCORE, "50%")
     at_chance = [name for name, line in lines if line["low"] <= _CHANCE]
@@ -163,7 +163,7 @@ _OF_PART = (
 
 
 def _by_part(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
-    """Yield the finding of each part, by the first score, over target terms."""
+    """Yield the finding for each part, by the first score, over target terms."""
     for part, alone in parted(results, "part"):
         compared = None if comparison is None else comparison.filter(part=part)
         words = text.given(place=text.get("prose", "place", part=part), led=text.get("prose", "led"))
