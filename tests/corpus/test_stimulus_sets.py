@@ -255,7 +255,7 @@ def test_paired_lists_are_equally_long(write: Write, target: str, change: str, t
         (SET + "name: other\n", ", line 2, field 'name': the key appears twice, again on line 23"),
         (SET.replace("  C7:", "  C1:"), ", line 17, field 'categories.C1': the key appears twice, again on line 18"),
         (SET.replace("words: [war]", "words: [war], words: [woe]"), ", line 9, field 'lists.bad.words': the key"),
-        (SET.replace("S1, text", "S1, text: '', text"), ", line 14, field 'contexts.meaning.0.text': the key occurs"),
+        (SET.replace("S1, text", "S1, text: '', text"), ", line 14, field 'contexts.meaning.0.text': the key appears"),
         (SET.replace("of: [", "'š': [a], 's\u030c': ["), ", line 20, field 'suffixes.groups.š': the key appears twice"),
         (
             SET.replace("  bad: {", "  ' good': {"),
@@ -278,7 +278,7 @@ def test_anchors_may_be_named_in_several_places(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{}\n{}", ", line 2: is not one JSON object: Extra data — it holds {word: [suffix, …]}"),
+        ("{}\n{}", ", line 2: is not one JSON object: Extra data — give a JSON object of the form {word: [suffix, …]}"),
         ("[]", ": input should be a valid dictionary"),
         ('{"rose": "s"}', ", rose: input should be a valid list"),
         ('{"rose": ["s", null]}', ", rose.1: expected a text, got None"),
@@ -350,7 +350,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
         (json.dumps({**seat(*"abcd"), "targ2": {"category": "x", "examples": []}}), ", targ2.examples: list should"),
         (json.dumps({**seat(*"abcd"), "targ2": {"examples": ["x"]}}), ", targ2.category: is missing"),
         (json.dumps({**seat(*"abcd"), "targ1": {"category": "x", "examples": [True]}}), ", targ1.examples.0: expected"),
-        (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: contains half of a surrogate pair"),
+        (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: holds half of a surrogate pair"),
         ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key appears twice in one object"),
         ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not JSON: a number of 5,000 digits is too long"),
     ],

@@ -246,7 +246,7 @@ def test_what_an_alias_repeats_has_the_line_of_the_alias_or_its_anchor(tmp_path:
             1,
             "contains an alias of a value that contains the alias",
         ),
-        ("a: 1\nb: '\\0'\nc: \"\\0\"\n", 3, "contains the character NUL"),
+        ("a: 1\nb: '\\0'\nc: \"\\0\"\n", 3, "holds the character NUL"),
         ('a:\n- "\\ud800"\n', 2, "holds half of a surrogate pair"),
         ('a:\n- "\\U00110000"\n', 2, "contains an escape sequence that is not a character"),
         ("a: b\nn: " + "9" * 6_000 + "\n", 2, "contains a number of 6,000 characters"),

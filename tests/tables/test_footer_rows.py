@@ -79,7 +79,7 @@ def test_a_survey_does_not_count_its_footer(last: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
     assert pc.read_survey(tmp_path / "people.csv", STATEMENTS).read == 8
     (tmp_path / "people.csv").write_text(f"{PEOPLE}{last}\n", "utf-8")
-    with pytest.raises(pc.PenchantError, match=r"people.csv, line 10: looks like a line below .* — remove it"):
+    with pytest.raises(pc.PenchantError, match=r"people.csv, line 10: looks like a footer, .* — remove this row"):
         pc.read_survey(tmp_path / "people.csv", STATEMENTS)
     with pytest.raises(pc.PenchantError, match=r"survey, row 9: looks like"):
         pc.read_survey(pl.read_csv(tmp_path / "people.csv", infer_schema=False), STATEMENTS)

@@ -137,9 +137,9 @@ def test_the_number_both_readers_misread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "matrix", "message"),
     [
-        (("a b",), [[1.0]], "the word 'a b' is empty or contains a space or a newline, which end a word in a file"),
-        (("a\nb",), [[1.0]], "the word 'a\\nb' is empty or contains a space or a newline, which end a word in a file"),
-        (("",), [[1.0]], "the word '' is empty or contains a space or a newline, which end a word in a file"),
+        (("a b",), [[1.0]], "the word 'a b' is empty or contains a space or newline, which ends a word in a file"),
+        (("a\nb",), [[1.0]], "the word 'a\\nb' is empty or contains a space or newline, which ends a word in a file"),
+        (("",), [[1.0]], "the word '' is empty or contains a space or newline, which ends a word in a file"),
         (("a", "\ud800"), [[1.0], [2.0]], "the word '\\ud800' cannot be written as UTF-8"),
         (("a", "b"), [[1.0], [np.nan]], "the vector of 'b' contains a value that is not finite"),
         (("a", "b"), [[-np.inf], [1.0]], "the vector of 'a' contains a value that is not finite"),

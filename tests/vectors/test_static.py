@@ -446,17 +446,18 @@ def test_numpy_that_is_pickled_or_damaged(tmp_path: Path) -> None:
 def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     path = numpy_file(tmp_path, np.ones((2, 2)), None)
     assert refused(path) == (
-        f": there is no vocabulary {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — give a text file with one word per line"
+        f": there is no vocabulary {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — "
+        "give a text file with one word per line"
     )
     assert "there is no vocabulary elsewhere" in refused(path, vocabulary="elsewhere")
     for words, count in (("a\n", 1), ("a\nb\nc\n", 3), ("", 0), ("a\nb\n\n", 3)):
         save(tmp_path, words, "v.vocab")
-        assert f"v.vocab: {counted(count, 'words')} for the 2 rows of v.npy" in refused(path)
+        assert f"v.vocab: contains {counted(count, 'words')}, but v.npy has 2 rows" in refused(path)
     save(tmp_path, b"\xfe\n\xff\n", "v.vocab")
     assert "v.vocab, line 1: 2 words are not UTF-8" in refused(path)
     save(tmp_path, "a\nb\n", "v.vocab")
     text = save(tmp_path, "a 1.0\n", "text.vec")
-    assert "a vocabulary goes with a .npy file" in refused(text, vocabulary=tmp_path / "v.vocab")
+    assert "a vocabulary can be given only for a .npy file" in refused(text, vocabulary=tmp_path / "v.vocab")
 
 
 def test_numpy_without_rows(tmp_path: Path) -> None:
@@ -492,11 +493,11 @@ def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None
 @pytest.mark.parametrize(
     ("name", "content", "mend"),
     [
-        ("v.zip", b"PK\x03\x04rest", "unpack it and name the file in it"),
+        ("v.zip", b"PK\x03\x04rest", "unpack it and give the file in it"),
         ("v.kv", pickle.dumps([1.0]), "KeyedVectors.load(FILE).save_word2vec_format('vectors.txt')"),
         ("v.model", pickle.dumps([1.0]), "Word2Vec.load(FILE).wv.save_word2vec_format('vectors.txt')"),
         ("v.ftz", b"\xba\x16\x4f\x2f" + bytes(50), "load_facebook_vectors(FILE)"),
-        ("spm.model", b"\x0a\x0e\x0a\x05<unk>\x15", "name the directory of the model"),
+        ("spm.model", b"\x0a\x0e\x0a\x05<unk>\x15", "give the directory of the model"),
     ],
 )
 def test_files_of_another_kind_under_other_names(folder: Path, name: str, content: bytes, mend: str) -> None:

@@ -235,10 +235,10 @@ def _bytes(file: Path) -> bytes:
 def _text(data: bytes, file: Path) -> str:
     text = decoded(data, file)
     if not text.strip():
-        raise DataError("the file contains only white space", file=file)
+        raise DataError("the file is empty", file=file, hint="it contains only white space")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError("contains the character NUL", file=file, line=line, hint="check that the file is text")
+        raise DataError("holds the character NUL", file=file, line=line, hint="check that the file is text")
     if _WEB_PAGE.match(text):
         message = "is a web page, not a table"
         raise DataError(message, file=file, hint="download the file itself, on GitHub with the button Raw")

@@ -70,9 +70,7 @@ def _refuse_unreadable(words: Sequence[bytes], matrix: Matrix) -> None:
         raise ModelError("a word appears twice")
     for word in words:
         if not word or b" " in word or b"\n" in word:
-            message = (
-                f"the word {word.decode()!r} is empty or contains a space or a newline, which end a word in a file"
-            )
+            message = f"the word {word.decode()!r} is empty or contains a space or newline, which ends a word in a file"
             raise ModelError(message)
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
