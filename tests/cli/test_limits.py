@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
         ("vectors: {v: {method: glove, size: 1000000000}}", "vectors.v.size: input should be less than or equal to"),
         ("vectors: {v: {method: glove, x_max: .inf}}", "vectors.v.x_max: input should be a finite"),
         ("corpus: {text: a, per_word: 0}", "corpus.per_word: input should be greater than or equal to 1"),
-        ("probes: [minimal-pairs: {data: a, normalise: [none, none]}]", "none is named twice"),
+        ("probes: [minimal-pairs: {data: a, normalise: [none, none]}]", "none is given twice"),
         ("probes: [minimal-pairs: {data: a, resamples: 1000000000}]", "less than or equal to 1000000"),
         ("probes: [minimal-pairs: {data: a, level: true}]", "level: input should be a valid number"),
         ("probes: [minimal-pairs: {data: a, level: .nan}]", "level: input should be"),

@@ -314,7 +314,7 @@ def test_sentences_replace_only_a_table_of_sentences(
     (tmp_path / "s.parquet").unlink()
     (tmp_path / ".s.parquet.partial").mkdir()
     foreign(tmp_path / ".s.parquet.partial" / "thesis.txt")
-    refused(penchant(*extract), ".s.parquet.partial: holds files that are not penchant's")
+    refused(penchant(*extract), ".s.parquet.partial: contains files that penchant did not write")
     assert (tmp_path / ".s.parquet.partial" / "thesis.txt").exists()
 
 

@@ -128,12 +128,12 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (("none.txt",), ("none.txt: there is no such file, nor a directory or pattern with files",)),
+        (("none.txt",), ("none.txt: no such file, and no directory or pattern with files",)),
         (("*.csv",), ("*.csv: there is no such file",)),
-        (("a.txt",), ("a.txt: the file is named twice",)),
+        (("a.txt",), ("a.txt: the file is given twice",)),
         (("nothing-like-it://x",), ("is not a readable URL",)),
         (("--data", "associations-xx"), ("associations-xx: no such file or directory",)),
-        (("--data", "a.txt"), ("a.txt: is not a file of stimuli",)),
+        (("--data", "a.txt"), ("a.txt: is not a stimulus file",)),
         (("--data", "associations-en", "--data", "associations-bn"), ("more than one language",)),
         (("--segments", "9,long"), ("'long' is not a segment for bins",)),
         (("--segments", "25,9"), ("the bin 9 cannot follow 1–25",)),
@@ -145,12 +145,12 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
         (("--per-word", "0"), ("--per-word",)),
         (("--minimum", "-1"), ("--minimum",)),
         (("--workers", "0"), ("--workers",)),
-        (("--field", "body", "b.jsonl"), ("b.jsonl, line 1: there is no text called 'body'", "--field")),
+        (("--field", "body", "b.jsonl"), ("b.jsonl, line 1: has no text field 'body'", "--field")),
         (("c.txt",), ("c.txt, line 1: is not UTF-8",)),
         (("d.txt.gz",), ("d.txt.gz: the file is damaged",)),
-        (("e.parquet",), ("e.parquet: has no column of text called 'text'", "body")),
+        (("e.parquet",), ("e.parquet: has no text column 'text'", "body")),
         (("f.parquet",), ("f.parquet: is not a Parquet file",)),
-        (("--data", "dash.json"), ("the form '—' of '—' holds no letter or digit",)),
+        (("--data", "dash.json"), ("the form '—' of '—' contains no letter or digit",)),
         (("-o", "a.txt/out.parquet"), ("cannot be written",)),
     ],
 )
@@ -174,7 +174,7 @@ def test_extract_refuses_what_was_begun(flowers: Path, penchant: Penchant, monke
     monkeypatch.setattr("penchant.corpus.extraction.EVERY", 1)
     (flowers / "z.txt").write_bytes(b"\xff")
     refused(penchant(*EXTRACT, "z.txt"), "z.txt, line 1: is not UTF-8")
-    refused(penchant(*EXTRACT, "z.txt"), "partial: holds the results of an earlier run", "--resume")
+    refused(penchant(*EXTRACT, "z.txt"), "partial: contains the results of an earlier run", "--resume")
     (flowers / "z.txt").write_bytes(b"b")
     refused(penchant(*EXTRACT, "--resume"), "belongs to an extraction of other texts")
     code, _, err = penchant(*EXTRACT, "z.txt", "--resume")
@@ -256,8 +256,12 @@ def test_stats_refuses(table: Path, penchant: Penchant) -> None:
     refused(penchant("corpus", "stats", "a.txt"), "a.txt: is not a Parquet file")
     refused(penchant("corpus", "stats", "."), "is a directory")
     pl.DataFrame({"text": ["a"]}).write_parquet(table.with_name("plain.parquet"))
-    refused(penchant("corpus", "stats", "plain.parquet"), "plain.parquet: is not from penchant corpus extract")
-    refused(penchant("corpus", "stats", table, "--by", "file"), "there are no counts by 'file'", "word, form, segment")
+    refused(penchant("corpus", "stats", "plain.parquet"), "plain.parquet: was not written by penchant corpus extract")
+    refused(
+        penchant("corpus", "stats", table, "--by", "file"),
+        "occurrences cannot be counted by 'file'",
+        "word, form, segment",
+    )
     refused(penchant("corpus", "stats", table, "--format", "xml"), "unknown format 'xml'")
     refused(penchant("corpus", "stats", table, "--chart", "chart.pdf"), "'.pdf'", ".svg or .html")
     refused(penchant("corpus", "stats"), "Missing argument 'SENTENCES'")
@@ -292,8 +296,8 @@ def test_show_some(table: Path, penchant: Penchant) -> None:
 
 
 def test_show_refuses(table: Path, penchant: Penchant) -> None:
-    refused(penchant("corpus", "show", "roses", table), "'roses' was not looked for", "did you mean rose?")
-    refused(penchant("corpus", "show", "xyz", table), "'xyz' was not looked for", "see corpus stats")
+    refused(penchant("corpus", "show", "roses", table), "'roses' was not searched for", "did you mean rose?")
+    refused(penchant("corpus", "show", "xyz", table), "'xyz' was not searched for", "penchant corpus stats")
     refused(penchant("corpus", "show", "rose", "none.parquet"), "none.parquet: no such file")
     refused(penchant("corpus", "show", "rose", table, "-n", "0"), "-n")
     refused(penchant("corpus", "show", "rose", table, "--width", "3"), "--width")

@@ -482,7 +482,7 @@ def test_workers_import_little_and_build_nothing() -> None:
 def test_errors_of_other_processes_arrive(tmp_path: Path) -> None:
     files = find_texts(write(tmp_path, {"a.txt": "a rose\n"}))
     for workers in (1, 2):
-        with pytest.raises(DataError, match="the form '—' of 'dash' holds no letter or digit"):
+        with pytest.raises(DataError, match="the form '—' of 'dash' contains no letter or digit"):
             extract(Extraction({"dash": ["—"]}), files, tmp_path / "out.parquet", workers=workers)
 
 
@@ -704,10 +704,10 @@ def test_what_could_not_be_read_is_counted(tmp_path: Path) -> None:
     [
         ("a.txt", "a rose\n".encode("utf-16"), "is not UTF-8", "save it as UTF-8"),
         ("a.txt", b"\xff\na rose\n", "is not UTF-8", "save it as UTF-8"),
-        ("a.jsonl", b'{"body": "a rose"}\n' * 3, "there is no text called 'text'", "--field"),
-        ("a.jsonl", b'{"body": "a rose"}\n\n', "there is no text called 'text'", "--field"),
-        ("a.jsonl", b'{"text": 3}\n', "there is no text called 'text'", "--field"),
-        ("a.jsonl", b"a rose\n", "there is no text called 'text'", "--field"),
+        ("a.jsonl", b'{"body": "a rose"}\n' * 3, "has no text field 'text'", "--field"),
+        ("a.jsonl", b'{"body": "a rose"}\n\n', "has no text field 'text'", "--field"),
+        ("a.jsonl", b'{"text": 3}\n', "has no text field 'text'", "--field"),
+        ("a.jsonl", b"a rose\n", "has no text field 'text'", "--field"),
     ],
 )
 def test_a_beginning_that_cannot_be_read(tmp_path: Path, name: str, content: bytes, message: str, hint: str) -> None:
@@ -930,7 +930,7 @@ def test_a_damaged_part(stopped: Path) -> None:
     part = max(partial(stopped)[0].glob("part-*.parquet"))
     for damaged in (part, partial(stopped)[0] / "state.json"):
         damaged.write_bytes(damaged.read_bytes()[:-7])
-        with pytest.raises(DataError, match="cannot be read; delete the folder"):
+        with pytest.raises(DataError, match="cannot be read — delete the folder"):
             extract(Extraction(FLOWERS, **HOW), find_texts([stopped.parent / "*.txt"]), stopped, resume=True)
 
 

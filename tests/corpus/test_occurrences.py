@@ -103,7 +103,7 @@ def test_compressed_text(write: Write) -> None:
 
 def test_bad_text(write: Write, tmp_path: Path) -> None:
     refused(write("a.txt", b"a rose\n\nb\xff\n"), "is not UTF-8", tmp_path / "a.txt", 3)
-    refused(write("empty.txt", "\ufeff\n \n"), "holds no sentence", tmp_path / "empty.txt")
+    refused(write("empty.txt", "\ufeff\n \n"), "contains no sentences", tmp_path / "empty.txt")
     refused(tmp_path / "none.txt", "no such file", tmp_path / "none.txt")
     refused(tmp_path, "is a directory", tmp_path)
     other = write("other/b.txt", "a rose\n")
@@ -172,7 +172,7 @@ def test_places_in_tables_are_those_of_the_text_as_it_is(write: Write) -> None:
         assert (found["text"], found["word"], found["start"], found["end"]) == (text, word, start, end)
         assert found["matched"] == text[start:end]
     # Without its accent, the e would be another letter.
-    refused(write("a.jsonl", jsonl(ROW | {"text": text, "start": 19, "end": 23})), "cut a letter off", path, 1)
+    refused(write("a.jsonl", jsonl(ROW | {"text": text, "start": 19, "end": 23})), "separate a letter from", path, 1)
 
 
 @settings(max_examples=200, deadline=None)
@@ -186,7 +186,7 @@ def test_places_in_any_text(tmp_path_factory: pytest.TempPathFactory, parts: lis
     parts = [unicodedata.normalize("NFC", part) for part in (text[:start], text[start:end], text[end:])]
     whole = unicodedata.normalize("NFC", text)
     if not text[start:end].strip() or "".join(parts) != whole:
-        with pytest.raises(DataError, match=r"there is no word|cut a letter off"):
+        with pytest.raises(DataError, match=r"is not a word|separate a letter from"):
             read_occurrences(path, FORMS)
         return
     row = read_occurrences(path, FORMS).row(0, named=True)
@@ -196,10 +196,10 @@ def test_places_in_any_text(tmp_path_factory: pytest.TempPathFactory, parts: lis
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": -1}, "start -1 and end 6 are not a place in a text of 16 characters"),
-        ({"start": 6}, "start 6 and end 6 are not a place"),
-        ({"start": 12, "end": 17}, "start 12 and end 17 are not a place"),
-        ({"text": "a — b", "start": 1, "end": 4}, "there is no word from start 1 to end 4"),
+        ({"start": -1}, "start -1 and end 6 are not a span of a text of 16 characters"),
+        ({"start": 6}, "start 6 and end 6 are not a span"),
+        ({"start": 12, "end": 17}, "start 12 and end 17 are not a span"),
+        ({"text": "a — b", "start": 1, "end": 4}, "the text from start 1 to end 4 is not a word"),
         ({"start": 2.5}, "valid integer"),
         ({"text": 3}, "valid string"),
         ({"text": None}, "is missing"),
@@ -213,7 +213,7 @@ def test_bad_rows(write: Write, change: dict[str, object], message: str) -> None
 
 def test_rows_that_do_not_go_together(write: Write, tmp_path: Path) -> None:
     path = write("t.jsonl", jsonl(ROW, ROW | {"start": 12, "end": 16}, ROW | {"end": 5}))
-    refused(path, "the sentence 's1' has 'rose' at character 2 twice", path, 3)
+    refused(path, "the occurrence of 'rose' at character 2 of sentence 's1' appears twice", path, 3)
     path = write("t.jsonl", jsonl(ROW, ROW | {"text": "a rose", "word": "New York"}))
     refused(path, "the id 's1' belongs to another sentence", path, 2)
     other = write("u.jsonl", jsonl(ROW))
@@ -255,7 +255,7 @@ def test_segments() -> None:
 @pytest.mark.parametrize(
     ("spec", "mode", "message"),
     [
-        ([], "window", "no segment is named"),
+        ([], "window", "no segment is given"),
         (["long"], "window", "'long' is not a segment for windows"),
         (["9"], "window", "'9' is not a segment for windows"),
         ([">-1"], "bin", "'>-1' is not a segment for bins"),
@@ -265,9 +265,9 @@ def test_segments() -> None:
         ([0], "window", "0 is not a segment: "),
         ([-9], "bin", "-9 is not a segment: "),
         ([">0"], "window", "'>0' is not a segment: "),
-        ([9, 25, 9], "window", "the segment '9' is named twice"),
-        ([">9", "> 9"], "window", "the segment '> 9' is named twice"),
-        (["all", "all"], "window", "the segment 'all' is named twice"),
+        ([9, 25, 9], "window", "the segment '9' is given twice"),
+        ([">9", "> 9"], "window", "the segment '> 9' is given twice"),
+        (["all", "all"], "window", "the segment 'all' is given twice"),
         ([9, 9], "bin", "the bin 9 cannot follow 1–9"),
         ([25, 9], "bin", "the bin 9 cannot follow 1–25"),
         ([9, ">8"], "bin", "the bin >8 cannot follow 1–9"),

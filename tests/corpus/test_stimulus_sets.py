@@ -162,8 +162,8 @@ def changed(changes: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(about)
 
 
-ONCE, BRACES = "must occur exactly once in the sentence, not", "braces may only hold"
-QUOTES = "put a word that YAML reads as something else in quotes"
+ONCE, BRACES = "must occur exactly once in the sentence, not", "braces may contain only the slots"
+QUOTES = "put quotes around a word that YAML reads as another type"
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,12 @@ def test_bad_sets(write: Write, path: str, value: object, told: str) -> None:
 @pytest.mark.parametrize(
     ("target", "change", "told"),
     [
-        ("targets", "insects", "paired lists must have equally many words, but 'flowers' has 4 and 'insects' has 1"),
-        ("attributes", "flowers", "paired lists must have equally many words, but 'good' has 2 and 'bad' has 1"),
+        (
+            "targets",
+            "insects",
+            "paired lists must have the same number of words, but 'flowers' has 4 and 'insects' has 1",
+        ),
+        ("attributes", "flowers", "paired lists must have the same number of words, but 'good' has 2 and 'bad' has 1"),
         ("attributes", "bad", None),  # X and Y do not fill the slot
         ("targets", "bad", None),
     ],
@@ -246,16 +250,16 @@ def test_paired_lists_are_equally_long(write: Write, target: str, change: str, t
     ("content", "told"),
     [
         ("a: b: c\n", ", line 1: is not YAML"),
-        ("- a\n", ": the file holds keys such as name"),
+        ("- a\n", ": is not a YAML mapping with keys such as name"),
         # YAML itself would keep the last of each in silence.
-        (SET + "name: other\n", ", line 2, field 'name': the key occurs twice, again on line 23"),
-        (SET.replace("  C7:", "  C1:"), ", line 17, field 'categories.C1': the key occurs twice, again on line 18"),
+        (SET + "name: other\n", ", line 2, field 'name': the key appears twice, again on line 23"),
+        (SET.replace("  C7:", "  C1:"), ", line 17, field 'categories.C1': the key appears twice, again on line 18"),
         (SET.replace("words: [war]", "words: [war], words: [woe]"), ", line 9, field 'lists.bad.words': the key"),
-        (SET.replace("S1, text", "S1, text: '', text"), ", line 14, field 'contexts.meaning.0.text': the key occurs"),
-        (SET.replace("of: [", "'š': [a], 's\u030c': ["), ", line 20, field 'suffixes.groups.š': the key occurs twice"),
+        (SET.replace("S1, text", "S1, text: '', text"), ", line 14, field 'contexts.meaning.0.text': the key appears"),
+        (SET.replace("of: [", "'š': [a], 's\u030c': ["), ", line 20, field 'suffixes.groups.š': the key appears twice"),
         (
             SET.replace("  bad: {", "  ' good': {"),
-            ", line 8, field 'lists.good': the key occurs twice, again",
+            ", line 8, field 'lists.good': the key appears twice, again",
         ),
     ],
 )
@@ -274,11 +278,11 @@ def test_anchors_may_be_named_in_several_places(write: Write) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{}\n{}", ", line 2: is not one JSON object: Extra data — it holds {word: [suffix, …]}"),
+        ("{}\n{}", ", line 2: is not one JSON object: Extra data — give a JSON object of the form {word: [suffix, …]}"),
         ("[]", ": input should be a valid dictionary"),
         ('{"rose": "s"}', ", rose: input should be a valid list"),
         ('{"rose": ["s", null]}', ", rose.1: expected a text, got None"),
-        ('{"rose": ["s"],\n "rose ": ["t"]}', ", field 'rose': the key occurs twice in one object"),
+        ('{"rose": ["s"],\n "rose ": ["t"]}', ", field 'rose': the key appears twice in one object"),
         ("", ", line 1: is not one JSON object"),
     ],
 )
@@ -347,7 +351,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
         (json.dumps({**seat(*"abcd"), "targ2": {"examples": ["x"]}}), ", targ2.category: is missing"),
         (json.dumps({**seat(*"abcd"), "targ1": {"category": "x", "examples": [True]}}), ", targ1.examples.0: expected"),
         (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: contains half of a surrogate pair"),
-        ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key occurs twice in one object"),
+        ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key appears twice in one object"),
         ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not JSON: a number of 5,000 digits is too long"),
     ],
 )
@@ -416,8 +420,11 @@ def test_words_keep_their_spelling_and_are_compared_in_any(write: Write, one: st
             ", line 3, field 'set': category 'C1'",
         ),
         ("C1,X,a,,\nC1,B,a,,\n", ", line 2, field 'set': category 'C1' has no words of set Y and A"),
-        ("C1,X,a,p,\nC1,X,b,,\nC1,X,b,q,\n", ", line 4, field 'label': set X of category 'C1' is called 'p' above"),
-        ("", ": holds no rows"),
+        (
+            "C1,X,a,p,\nC1,X,b,,\nC1,X,b,q,\n",
+            ", line 4, field 'label': set X of category 'C1' has the label 'p' in an earlier row",
+        ),
+        ("", ": contains no rows"),
     ],
 )
 def test_bad_tables(write: Write, rows: str, told: str) -> None:
@@ -467,7 +474,9 @@ def test_several_files_are_one_set(write: Write) -> None:
     one = write("set/set.yaml", SET)
     two = write("ceat3.jsonl", json.dumps(seat("elm", "ant", "joy", "war")))
     three = write("b.yaml", changed({("name",): "second", ("language",): ..., ("categories", "C1"): ...}))
-    refused(lambda: read_stimuli([one, three]), f"{three}, categories.C7: category 'C7' occurs twice, first in {one}, ")
+    refused(
+        lambda: read_stimuli([one, three]), f"{three}, categories.C7: category 'C7' appears twice, first in {one}, "
+    )
     content = changed({("name",): ..., ("language",): ..., ("suffixes", "words", "tulip"): ["plural"]})
     content["categories"] = {"T1": content["categories"]["C1"]}
     write("b.yaml", content)
@@ -480,14 +489,16 @@ def test_several_files_are_one_set(write: Write) -> None:
 
 def test_what_cannot_be_joined_or_read(write: Write, tmp_path: Path) -> None:
     file = write("c.json", json.dumps(seat(*"abcd")))
-    refused(lambda: read_stimuli([file, file]), f"{file}: category 'c' occurs twice, first in {file}")
+    refused(lambda: read_stimuli([file, file]), f"{file}: category 'c' appears twice, first in {file}")
     one, two = write("set.yaml", SET), write("cs.yaml", SET.replace("language: en", "language: cs"))
     refused(lambda: read_stimuli([file, one, two, file]), f"{two}: the stimuli are in more than one language: en, cs")
-    refused(lambda: read_stimuli([]), "no file of stimuli is named")
+    refused(lambda: read_stimuli([]), "no stimuli are given")
     refused(lambda: read_stimuli(tmp_path / "x.json"), f"{tmp_path}/x.json: no such file or directory")
-    refused(lambda: read_stimuli(write("words.txt", "a")), f"{tmp_path}/words.txt: is not a file of stimuli — its name")
+    refused(
+        lambda: read_stimuli(write("words.txt", "a")), f"{tmp_path}/words.txt: is not a stimulus file — give a file"
+    )
     (tmp_path / "empty").mkdir()
-    refused(lambda: read_stimuli(tmp_path / "empty"), f"{tmp_path}/empty: the directory holds no set.yaml")
+    refused(lambda: read_stimuli(tmp_path / "empty"), f"{tmp_path}/empty: the directory does not contain set.yaml")
 
 
 # Contexts ---------------------------------------------------------------------------------------------------------

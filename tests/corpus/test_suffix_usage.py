@@ -468,7 +468,7 @@ def test_records_that_cannot_be_read(penchant: Program, stimuli: Path) -> None:
     ("arguments", "part"),
     [
         ("text.txt --format yaml", "'yaml'"),
-        ("--by suffix", "suffixes are counted in a text"),
+        ("--by suffix", "counts by suffix require a text"),
         ("--words none.txt", "none.txt: "),
         ("--words latin.txt", "latin.txt, line 1: "),
         ("latin.txt", "latin.txt, line 1: "),
@@ -518,5 +518,5 @@ def test_neither_workers_nor_blocks_change_anything(tmp_path: Path, monkeypatch:
 
 def test_a_cut_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.txt.gz").write_bytes(b"\x1f\x8b\x08\x00cut")
-    with pytest.raises(DataError, match=r"text.txt.gz: .*cut short"):
+    with pytest.raises(DataError, match=r"text.txt.gz: .*truncated"):
         usage(of({"মা": []}), find_texts([tmp_path / "text.txt.gz"]))

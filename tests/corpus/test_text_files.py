@@ -183,7 +183,7 @@ def test_what_stands_for_no_file(tree: Path) -> None:
         with pytest.raises(DataError, match="no such file, nor a directory or pattern with files") as caught:
             find_texts(["a.txt", place])
         assert caught.value.where == place
-    with pytest.raises(DataError, match="no text is named"):
+    with pytest.raises(DataError, match="no text is given"):
         find_texts([])
 
 
@@ -208,7 +208,7 @@ def test_urls() -> None:
             reader = Reader(file, 0, layout="paragraphs", field="text")
             assert [block.data for block in reader.blocks()] == [b"a rose\n"]
             assert reader.sha256 == hashlib.sha256(files.cat(file.place)).hexdigest()
-        with pytest.raises(DataError, match="the file is named twice"):
+        with pytest.raises(DataError, match="the file is given twice"):
             find_texts(["memory://corpus-texts", "memory://corpus-texts/one.txt"])
     finally:
         files.rm("/corpus-texts", recursive=True)
@@ -377,7 +377,7 @@ def test_a_line_that_is_too_long(write: Write, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(block_reader, "BLOCK", 64)
     monkeypatch.setattr(block_reader, "_LONGEST", 1 << 10)
     path = write("a.txt", "short\n" + "x" * 1100 + "\nshort\n")
-    refused(path, "holds a line or paragraph of more than", line=2)
+    refused(path, "contains a line or paragraph of more than", line=2)
     assert read(write("b.txt", "short\n" + "x" * 800 + "\nshort\n"))[0].records == 3
 
 
@@ -442,7 +442,7 @@ def content_of(path: Path) -> bytes | None:
         blocks = list(Reader(file, 0, layout="paragraphs", field="text").blocks())
     except DataError as error:
         assert error.file == str(path)
-        assert any(what in str(error) for what in ("is damaged", "is cut short", "is empty"))
+        assert any(what in str(error) for what in ("is damaged", "is truncated", "is empty"))
         return None
     return b"".join(block.data for block in blocks if isinstance(block.data, bytes))
 
@@ -571,8 +571,8 @@ def test_blocks_of_rows(tmp_path: Path, texts: list[str | None], size: int, layo
 def test_columns_of_parquet(write: Write) -> None:
     path = write("a.parquet", b"")
     pl.DataFrame({"body": ["a rose"], "title": ["b"], "n": [1]}).write_parquet(path)
-    refused(path, "has no column of text called 'text'", "--field", "body, title")
-    refused(path, "has no column of text called 'n'", field="n")
+    refused(path, "has no text column 'text'", "--field", "body, title")
+    refused(path, "has no text column 'n'", field="n")
     assert read(path, field="body")[0].nonblank() == [(1, "a rose")]
 
 

@@ -194,7 +194,7 @@ def test_places_count_characters() -> None:
 
 @pytest.mark.parametrize("form", ["", " ", "—", "!?"])
 def test_a_form_without_letters(form: str) -> None:
-    with pytest.raises(DataError, match="of 'w' holds no letter or digit"):
+    with pytest.raises(DataError, match="of 'w' contains no letter or digit"):
         Matcher({"w": ["w", form]})
 
 

@@ -87,7 +87,7 @@ def test_a_grammar_that_is_there_is_kept(tmp_path: Path) -> None:
     file.write_text(SMALL, "utf-8")
     import_blimp(file, directory)
     before = (directory / "grammar.yaml").read_bytes()
-    with pytest.raises(OutputError, match="already holds a grammar"):
+    with pytest.raises(OutputError, match="already contains a grammar"):
         import_blimp(file, directory)
     assert (directory / "grammar.yaml").read_bytes() == before
 
@@ -95,7 +95,7 @@ def test_a_grammar_that_is_there_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("word,category\na,N\n", "is not a vocabulary of BLiMP's generator: there is no column 'expression'"),
+        ("word,category\na,N\n", "is not the vocabulary of BLiMP's generator: there is no column 'expression'"),
         ("expression,category,arg_1\na,N,sg=1\nb,N,sg=1^=2\n", ", line 3, field 'arg_1': expected a test such as"),
         ("expression,category\n,N\n", "no row has an expression"),
     ],

@@ -146,15 +146,15 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
 
 WRONG = r"""
 language: en => langauge: en | langauge | unknown key
-language: en => language: false | language | expected a text, got False: put a word that YAML reads as something else
+language: en => language: false | language | expected a text, got False: put quotes around a word that YAML reads as
 statement.md => none.md | statement | there is no file
-  objects:\n => @  objects: {}\n  objects:\n | paradigms.objects | the key occurs twice, again on line 11
+  objects:\n => @  objects: {}\n  objects:\n | paradigms.objects | the key appears twice, again on line 11
 field: syntax => fields: syntax | paradigms.objects.fields | unknown key
 particle:\n => particle: {forms: [up]}\n | categories.particle.forms.0 | no table of category 'particle' has a column 'u
 past], restrictions: [object => past], restrictions: [lemma | categories.verb.restrictions.0 | the column 'lemma'
 past], restrictions: [object => past], restrictions: [past | categories.verb.forms.0 | the column 'past' already has
   particle:\n => @  pronoun:\n | categories.pronoun | no table has a word of category 'pronoun'
-  particle:\n => @  other: nouns.csv\n | categories.other.file | the table belongs to category 'noun' already
+  particle:\n => @  other: nouns.csv\n | categories.other.file | the table already belongs to category 'noun'
 verb: {c => my verb: {c | slots.my verb | the name of a slot must not contain a space
 {category: verb, => {category: verbs, | slots.verb.category | there is no category 'verbs' — did you mean verb?
 class=eat^ => class^ | slots.verb.where | expected a test such as number=plural or number!=plural at character 1 of
@@ -182,8 +182,8 @@ differs: object => whre: kind= | slots.other.whre | unknown key
     good: "{det} =>     good: "{dte} | good | there is no slot 'dte' — did you mean det?
     good: "{det} =>     good: "{det:plural} | good | the words of slot 'det' have no form or feature 'plural'
     bad: "{det} =>     bad: "{det:number.x} | bad | the words of slot 'det' have no form '<number>.x'
-    good: "{det} =>     good: "{{det} | good | braces may only hold a slot
-    bad: "{det} =>     bad: "det} | bad | braces may only hold a slot
+    good: "{det} =>     good: "{{det} | good | braces may contain only a slot
+    bad: "{det} =>     bad: "det} | bad | braces may contain only a slot
       object: {fits =>       objcet: {fits | vary.objcet | there is no slot 'objcet' — did you mean object?
 {fits: [], where => {fits: det.object, where | vary.object.fits | the words of slot 'det' have no restriction 'object'
 kind!=food} => kind!=food}\n@      other: {category: nuon} | vary.other.category | there is no category 'nuon'
@@ -236,13 +236,13 @@ def test_what_is_wrong_elsewhere_is_told_where_it_is(
 def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     place = tmp_path / "grammar.yaml"
     refused(lambda: read_grammar(tmp_path / "none"), f"{tmp_path / 'none'}: no such file or directory")
-    refused(lambda: read_grammar(tmp_path), f"{tmp_path}: the directory holds no grammar.yaml")
+    refused(lambda: read_grammar(tmp_path), f"{tmp_path}: the directory does not contain grammar.yaml")
     for text, message in (
         ("a: [b", f"{place}, line 1: is not YAML"),
         ("x: 1\n\ty: 2\n", f"{place}, line 2: is not YAML"),
         ("name: !!timestamp 2024-13-45", f"{place}, line 1: holds '2024-13-45'"),
-        ("- a\n", f"{place}: the file holds keys such as name"),
-        ("", f"{place}: the file holds keys such as name"),
+        ("- a\n", f"{place}: is not a YAML mapping with keys such as name"),
+        ("", f"{place}: is not a YAML mapping with keys such as name"),
         ("name: a\n", f"{place}, field 'paradigms': is missing"),
         ("name: a\ncategories: {noun: nouns.csv}\nparadigms: {}", f"{tmp_path / 'nouns.csv'}: no such file"),
     ):
@@ -258,14 +258,20 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "old", "new", "line", "message"),
     [
-        ("nouns", "stone,stone,,thing", "stone,stone,,thing,", 3, ": 5 fields where the header names 4"),
+        ("nouns", "stone,stone,,thing", "stone,stone,,thing,", 3, ": 5 fields, but the header has 4"),
         ("nouns", "lemma,", "lema,", 2, ": there is no column 'lemma' — the columns are lema, sing"),
         ("nouns", "stone,stone", ",stone", 3, ", field 'lemma': the field is blank"),
         ("nouns", "stone,stone,,", "pear,pear,pears,food ", 3, ": the word 'pear' is already listed on line 2"),
         ("nouns", ",kind\n", ",category\n", 2, ", field 'category': unexpected column"),
         ("verbs", ";number=plural", ";;number=plural", 3, ", field 'object': expected a test such as number=plural"),
-        ("verbs", ";number=plural", ";nubmer=plural", 3, ", field 'object': no word has a column 'nubmer', wh"),
-        ("verbs", "eat,ate,eat,kind=food", "eat,ate,eat,object=food", 2, ", field 'object': no word has a column 'obj"),
+        ("verbs", ";number=plural", ";nubmer=plural", 3, ", field 'object': no table has the column 'nubmer', wh"),
+        (
+            "verbs",
+            "eat,ate,eat,kind=food",
+            "eat,ate,eat,object=food",
+            2,
+            ", field 'object': no table has the column 'obj",
+        ),
         ("small", "category,", "kategory,", 2, ": there is no column 'category'"),
         ("small", "particle,", ",", 4, ", field 'category': the field is blank"),
     ],

@@ -209,7 +209,7 @@ class TestOneLine:
         refused(penchant("check", "-m", "bundled:modern", f"{SET}/data/one.csv"), "disabled (HF_HUB_OFFLINE)")
 
     def test_a_pattern_where_one_file_is_read(self, pairs: Repository) -> None:
-        with pytest.raises(DataError, match=rf"matches 2 files where one is read — name one, such as {SET}@"):
+        with pytest.raises(DataError, match=rf"matches 2 files, but only one can be read — give one, such as {SET}@"):
             read_pairs(f"{SET}/data/*.csv")
 
     def test_a_bad_row_is_told_with_its_address(self, pairs: Repository, penchant: Penchant) -> None:
@@ -273,7 +273,7 @@ class TestStreams:
     @pytest.mark.parametrize(
         ("name", "told"),
         [
-            (f"{SET}/data/four.csv", "there is no such file, nor a directory or pattern with files"),
+            (f"{SET}/data/four.csv", "no such file, and no directory or pattern with files"),
             (f"{SET}@v9/data", "no branch, tag or commit 'v9'"),
             ("hf://datasets/someone/none/a", "no public data set of that name"),
         ],

@@ -86,7 +86,7 @@ def test_any_course_of_answers_is_a_list_that_grows_and_shrinks(steps: list[tupl
         if counted:
             assert {row["word"]: row["rating"] for row in said(file)} == counted
         else:
-            with pytest.raises(DataError, match="holds no rows"):
+            with pytest.raises(DataError, match="contains no rows"):
                 read_rows(file)
 
 
@@ -139,7 +139,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
         other_database.execute("CREATE TABLE x (y)")
     with pytest.raises(OutputError, match="is not a database of judgements"):
         Store.open(tmp_path / "other.sqlite", scale_task())
-    with pytest.raises(DataError, match="none of judgements"):
+    with pytest.raises(DataError, match="is not a database of judgements"):
         read_rows(tmp_path / "other.sqlite")
 
 
@@ -158,7 +158,7 @@ def test_a_damaged_or_hostile_database_is_one_error(tmp_path: Path) -> None:
         database.execute("PRAGMA journal_mode = DELETE")
         database.execute("ALTER TABLE answers RENAME TO kept")
         database.execute(endless)
-    with pytest.raises(DataError, match="none of judgements"):
+    with pytest.raises(DataError, match="is not a database of judgements"):
         read_rows(file)
     assert right
 

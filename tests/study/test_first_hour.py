@@ -52,7 +52,7 @@ def test_the_name_of_a_file_is_no_text(
     asked = getattr(any_pc, call)
     assert len(asked(lm, text, **options)) == 1, "a text as long as there is no such file"
     Path(text).write_text("text\nThe cats sleep.\n", "utf-8")
-    with pytest.raises(pc.PenchantError, match=r"'pairs.csv' is the name of a file, not a text — read it first"):
+    with pytest.raises(pc.PenchantError, match=r"'pairs.csv' is the name of a file, not a text — read the file"):
         asked(lm, [text] if as_list else text, **options)
     with pytest.raises(pc.PenchantError, match="is the name of a file"):
         asked(lm, Path(text), **options)

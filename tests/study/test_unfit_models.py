@@ -116,7 +116,7 @@ BY_FILL = {"cloze": {"data": "early-modern-60", "method": "fill"}}
         ("./bert ./gpt2", [BY_PLL], ["minimal-pairs with ./gpt2: method 'pll' is for masked models", "use lp"]),
         ("bundled:modern ./gpt2", [BY_FILL], ["cloze with ./gpt2: ./gpt2 is causal", "use method lp"]),
         ("./bert pairs.tsv", [OF_PAIRS], ["pairs.tsv: is neither a model directory, a GGUF file nor word vectors"]),
-        ("./bert words.txt", [OF_PAIRS, OF_WORDS], ["words.txt: is not a file of word vectors"]),
+        ("./bert words.txt", [OF_PAIRS, OF_WORDS], ["words.txt: is not a word-vector file"]),
         ("./bert ./bert-headless", [OF_PAIRS], ["./bert-headless: no word probabilities", "minimal-pairs reads"]),
         ("./bert ./gpt2", [OF_PAIRS, OF_WORDS], ["no model of the study fits weat", "not ./bert (masked), ./gpt2"]),
         ("v.txt", [OF_PAIRS, OF_WORDS], ["no model of the study fits minimal-pairs", "static"]),

@@ -151,7 +151,7 @@ def test_a_repeated_key_has_both_lines(text: str, line: int, field: str, again: 
     path = written(tmp_path, text)
     error = refusal(lambda: read_yaml(path))
     assert (error.file, error.line, error.field) == (path, line, field)
-    assert error.message == f"the key occurs twice, again on line {again}"
+    assert error.message == f"the key appears twice, again on line {again}"
 
 
 def test_equal_keys_of_different_mappings_are_not_repeated(tmp_path: Path) -> None:
@@ -229,23 +229,31 @@ def test_what_an_alias_repeats_has_the_line_of_the_alias_or_its_anchor(tmp_path:
         (b"name: a\nother: b: c\n", 2, "is not YAML: mapping values are not allowed here"),
         (b"name: a\nother: *none\n", 2, "is not YAML: found undefined alias"),
         (b"name: a\n---\nname: b\n", 2, "is not YAML: but found another document"),
-        (b"name: a\n? [x]\n: b\n", 2, "holds a key that is a list or a mapping"),
+        (b"name: a\n? [x]\n: b\n", 2, "contains a key that is a list or a mapping"),
         (b"name: !!python/name:os.system\n", 1, "is not YAML: could not determine a constructor"),
-        (b"name: a\nother: \x01\n", 2, "holds the character U+0001, which YAML does not allow"),
+        (b"name: a\nother: \x01\n", 2, "contains the character U+0001, which YAML does not allow"),
         (b"\nname: caf\xe9\n", 2, "is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252"),
         ("name: a\n".encode("utf-16"), 1, "is not UTF-8 (byte 0xff): it looks like UTF-16"),
-        (b"a: b\nname: !!timestamp 2024-13-45\n", 2, "holds '2024-13-45', which is not what it looks like: month"),
-        ("name: &a\n  in: *a\n", 1, "holds an alias of a value that contains it"),
-        ("x: y\nname: &a [x, *a]\n", 2, "holds an alias of a value that contains it"),
-        ("&a name: &b\n  one: &c\n    two: *b\n    three: *c\n", 1, "holds an alias of a value that contains it"),
+        (
+            b"a: b\nname: !!timestamp 2024-13-45\n",
+            2,
+            "contains '2024-13-45', which cannot be converted to its type: month",
+        ),
+        ("name: &a\n  in: *a\n", 1, "contains an alias of a value that contains the alias"),
+        ("x: y\nname: &a [x, *a]\n", 2, "contains an alias of a value that contains the alias"),
+        (
+            "&a name: &b\n  one: &c\n    two: *b\n    three: *c\n",
+            1,
+            "contains an alias of a value that contains the alias",
+        ),
         ("a: 1\nb: '\\0'\nc: \"\\0\"\n", 3, "contains the character NUL"),
         ('a:\n- "\\ud800"\n', 2, "contains half of a surrogate pair"),
-        ('a:\n- "\\U00110000"\n', 2, "holds an escape that is no character"),
-        ("a: b\nn: " + "9" * 6_000 + "\n", 2, "holds a number of 6,000 characters"),
-        ("a: b\nn: 0x" + "f" * 6_000 + "\n", 2, "holds a number of 6,002 characters"),
-        ("a: b\nn: !!int ''\n", 2, "holds '', which is not what it looks like"),
-        ("a: b\nn: !!timestamp x\n", 2, "holds 'x', which is not what it looks like"),
-        ("a: b\nn: !!bool x\n", 2, "holds 'x', which is not what it looks like"),
+        ('a:\n- "\\U00110000"\n', 2, "contains an escape sequence that is not a character"),
+        ("a: b\nn: " + "9" * 6_000 + "\n", 2, "contains a number of 6,000 characters"),
+        ("a: b\nn: 0x" + "f" * 6_000 + "\n", 2, "contains a number of 6,002 characters"),
+        ("a: b\nn: !!int ''\n", 2, "contains '', which cannot be converted to its type"),
+        ("a: b\nn: !!timestamp x\n", 2, "contains 'x', which cannot be converted to its type"),
+        ("a: b\nn: !!bool x\n", 2, "contains 'x', which cannot be converted to its type"),
     ],
 )
 def test_what_is_not_yaml(data: bytes | str, line: int | None, message: str, tmp_path: Path) -> None:
@@ -263,7 +271,7 @@ def test_what_is_no_mapping_is_told_some_keys(text: str, tmp_path: Path) -> None
     path = written(tmp_path, text)
     assert read_yaml(path).content == yaml.safe_load(text)
     error = refusal(lambda: read_document(path, Questionnaire, hint=HINT))
-    assert str(error) == f"{path}: the file holds keys such as name, contexts, groups, ranks — {HINT}"
+    assert str(error) == f"{path}: is not a YAML mapping with keys such as name, contexts, groups, ranks — {HINT}"
 
 
 @pytest.mark.parametrize("read", [read_yaml, lambda path: read_json(path, ANSWERS, hint=HINT)])
@@ -295,9 +303,9 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
         (b"", ", line 1", "is not one JSON object: Expecting value", HINT),
         (b'{"a": []}\n\n{"b": []}', ", line 3", "is not one JSON object: Extra data", HINT),
         (b'{"a":\n[x]}', ", line 2", "is not one JSON object: Expecting value", HINT),
-        (b'{"a": [],\n"a": []}', ", field 'a'", "the key occurs twice in one object", ""),
-        (b'{"a": [], " a": []}', ", field 'a'", "the key occurs twice in one object", ""),
-        ('{"é": [], "e\u0301": []}'.encode(), ", field 'é'", "the key occurs twice in one object", ""),
+        (b'{"a": [],\n"a": []}', ", field 'a'", "the key appears twice in one object", ""),
+        (b'{"a": [], " a": []}', ", field 'a'", "the key appears twice in one object", ""),
+        ('{"é": [], "e\u0301": []}'.encode(), ", field 'é'", "the key appears twice in one object", ""),
         (b'{"a": [\n"\xe9"]}', ", line 2", "is not UTF-8", saved_as_utf8("Latin-1 or Windows-1252")),
         (b'{"a":\n' + b"1" * 5_000 + b"}", ", line 2", "is not JSON: a number of 5,000 digits", HINT),
         (b"\n" + b"[" * 200_000, ", line 2", "is not JSON: it is nested more than 100 levels deep", HINT),
@@ -382,7 +390,7 @@ def test_json_equals_the_standard_library_up_to_the_form_of_keys(
     numbers = TypeAdapter(dict[str, list[int]])
     if len(set(names)) < len(names):
         error = refusal(lambda: read_json(path, numbers, hint=HINT))
-        assert error.message == "the key occurs twice in one object" and names.count(str(error.field)) > 1
+        assert error.message == "the key appears twice in one object" and names.count(str(error.field)) > 1
     else:
         assert read_json(path, numbers, hint=HINT) == dict(zip(names, content.values(), strict=True))
 
@@ -400,8 +408,8 @@ def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
     merged = ["a0: &a0 {" + ", ".join(f"k{n}: 1" for n in range(9)) + "}"]
     merged += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 40)]
     for text, line, message in (
-        ("\n".join(levels), 6, "holds aliases that stand for too many values"),
-        ("\n".join(merged), 5, "holds aliases that stand for too many values"),
+        ("\n".join(levels), 6, "contains aliases that represent too many values"),
+        ("\n".join(merged), 5, "contains aliases that represent too many values"),
         ("a:\n" + " [\n" * 20_000, 103, "is nested more than 100 levels deep"),
         ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 101, "is nested more than 100 levels deep"),
     ):

@@ -43,7 +43,7 @@ def of(*cells: tuple[object, ...]) -> list[Row]:
 )
 def test_a_row_that_is_no_respondent(row: tuple[object, ...]) -> None:
     error = footer(of(row), "people.csv")
-    assert error is not None and "people.csv, line 10: looks like a line below the table" in str(error)
+    assert error is not None and "people.csv, line 10: looks like a footer" in str(error)
     error = footer(of(row, (None, None, None), ("Second note, too", None, None)), "people.csv")
     assert error is not None and "line 10" in str(error), "the first of them"
 
@@ -79,7 +79,7 @@ def test_a_survey_does_not_count_its_footer(last: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, "utf-8")
     assert pc.read_survey(tmp_path / "people.csv", STATEMENTS).read == 8
     (tmp_path / "people.csv").write_text(f"{PEOPLE}{last}\n", "utf-8")
-    with pytest.raises(pc.PenchantError, match=r"people.csv, line 10: looks like a line below .* — remove it"):
+    with pytest.raises(pc.PenchantError, match=r"people.csv, line 10: looks like a footer, .* — remove this row"):
         pc.read_survey(tmp_path / "people.csv", STATEMENTS)
     with pytest.raises(pc.PenchantError, match=r"survey, row 9: looks like"):
         pc.read_survey(pl.read_csv(tmp_path / "people.csv", infer_schema=False), STATEMENTS)
@@ -90,12 +90,12 @@ def test_a_footer_of_no_group_is_not_told_as_somebody_left_out(tmp_path: Path) -
     table = [rows[0], *(line.replace(",", f",{'fm'[i % 2]},", 1) for i, line in enumerate(rows[1:])), "Mean,,3,2"]
     (tmp_path / "people.csv").write_text("\n".join(table) + "\n", "utf-8")
     described = {"file": str(tmp_path / "people.csv"), "groups": {"column": "sex", "levels": {"a": "f", "b": "m"}}}
-    with pytest.raises(pc.PenchantError, match="line 10: looks like a line below the table"):
+    with pytest.raises(pc.PenchantError, match="line 10: looks like a footer"):
         pc.read_survey(described, STATEMENTS)
 
 
 def test_judged_sentences_have_no_footer(tmp_path: Path) -> None:
     table = tmp_path / "judged.csv"
     table.write_text("sentence,rating\nThe cats sleep.,5\nShe sing.,2\nMean,3.5\n", "utf-8")
-    with pytest.raises(pc.PenchantError, match=r"line 4: looks like a line below the table, not a row of it: 'Mean'"):
+    with pytest.raises(pc.PenchantError, match=r"line 4: looks like a footer, not a row of the table: 'Mean'"):
         read_judged(table, AcceptabilityColumns())

@@ -215,8 +215,8 @@ def test_errors_name_the_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "told"),
     [
-        ([("a", "=1+1")], "cell B2: holds a formula that was never calculated"),
-        ([("a", "#N/A")], "cell B2: holds the error #N/A"),
+        ([("a", "=1+1")], "cell B2: contains a formula that was never calculated"),
+        ([("a", "#N/A")], "cell B2: contains the error #N/A"),
         ([("a", 1, None, "x")], "cell D2: the column has no name"),
     ],
 )
@@ -240,8 +240,8 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     for data, told in (
         (b"PK\x03\x04" + b"x" * 100, "cannot be read as an Excel workbook"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in the format of Excel before 2007"),
-        (b"$FL2(#) x", "cannot be read as a file of SPSS"),
-        (b"<stata_dta>x", "cannot be read as a file of Stata"),
+        (b"$FL2(#) x", "cannot be read as SPSS data"),
+        (b"<stata_dta>x", "cannot be read as Stata data"),
     ):
         path = write(tmp_path / "t.xlsx", data)
         assert told in str(error_of(lambda path=path: read_rows(path), DataError))  # type: ignore[misc]
@@ -287,7 +287,7 @@ def test_a_title_above_the_header(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cell C2: the column has no name"):
         read_rows(stray)
     (tmp_path / "t.csv").write_text("text\nWell, no\n")
-    with pytest.raises(DataError, match="2 fields where the header names 1"):
+    with pytest.raises(DataError, match="2 fields, but the header has 1"):
         read_rows(tmp_path / "t.csv")
 
 

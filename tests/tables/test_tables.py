@@ -192,9 +192,9 @@ def test_utf16(folder: Path, codec: str) -> None:
         (b"", None, "the file is empty"),
         (b"\xef\xbb\xbf", None, "the file is empty"),
         (b" \r\n\t\n", None, "the file is empty"),
-        (b"a,b\n", None, "holds no rows"),
-        (b"a,b\n\n\n", None, "holds no rows"),
-        (b" [ ] ", None, "holds no rows"),
+        (b"a,b\n", None, "contains no rows"),
+        (b"a,b\n\n\n", None, "contains no rows"),
+        (b" [ ] ", None, "contains no rows"),
         (b"a,b\nx,caf\xe9\n", 2, "is not UTF-8 (byte 0x"),
         (b"\xef\xbb\xbfa,b\nx,y\nx,\xff\n", 3, "is not UTF-8 (byte 0x"),
         (b'{"a": "\xe9"}', 1, "is not UTF-8 (byte 0x"),
@@ -206,14 +206,14 @@ def test_utf16(folder: Path, codec: str) -> None:
         ('{"a": 1}\n{"a": }\n', 2, "invalid JSON: Expecting value"),
         ('{"a": 1}\n\n{"a": 1\n', 3, "invalid JSON: Expecting ',' delimiter"),
         ('{\n  "a": 1\n}\n', 1, "invalid JSON: Expecting property name enclosed in double quotes"),
-        ('{"a": 1} {"a": 2}\n', 1, "unexpected text after the object, from character 9 on"),
-        ('{"a": 1},\n{"a": 2}\n', 1, "unexpected text after the object, from character 9 on"),
+        ('{"a": 1} {"a": 2}\n', 1, "unexpected text after the object, at character 9"),
+        ('{"a": 1},\n{"a": 2}\n', 1, "unexpected text after the object, at character 9"),
         ('{"a": "x\ty"}', 1, "invalid JSON: Invalid control character at"),
-        ('{"a": 1}\n[1, 2]\n', 2, "expected an object with named values, found an array"),
-        ('{"a": 1}\n"text"\n', 2, "expected an object with named values, found a string"),
-        ('{"a": 1}\n3.5\n', 2, "expected an object with named values, found a number"),
-        ('{"a": 1}\nnull\n', 2, "expected an object with named values, found null"),
-        ('{"a": 1}\ntrue\n', 2, "expected an object with named values, found true or false"),
+        ('{"a": 1}\n[1, 2]\n', 2, "expected an object, found an array"),
+        ('{"a": 1}\n"text"\n', 2, "expected an object, found a string"),
+        ('{"a": 1}\n3.5\n', 2, "expected an object, found a number"),
+        ('{"a": 1}\nnull\n', 2, "expected an object, found null"),
+        ('{"a": 1}\ntrue\n', 2, "expected an object, found true or false"),
         ('[{"a": 1},\n{"a" 2}]', 2, "invalid JSON: Expecting ':' delimiter"),
         ('[{"a": 1},\n{"a":\n2 3}]', 3, "invalid JSON: Expecting ',' delimiter"),
         ('[{"a": 1}\n\n{"a": 2}]', 3, "invalid JSON: ',' or ']' is missing here"),
@@ -221,26 +221,26 @@ def test_utf16(folder: Path, codec: str) -> None:
         ('[{"a": 1}', 1, "invalid JSON: ',' or ']' is missing here"),
         ('[{"a": 1},\n]', 2, "invalid JSON: Expecting value"),
         ("[", 1, "invalid JSON: Expecting value"),
-        ('[{"a": 1},\n[2]]', 2, "expected an object with named values, found an array"),
-        ('[1]\n[{"a": 2}]', 1, "expected an object with named values, found a number"),
+        ('[{"a": 1},\n[2]]', 2, "expected an object, found an array"),
+        ('[1]\n[{"a": 2}]', 1, "expected an object, found a number"),
         ('[{"a": 1}]\n[{"a": 2}]', 2, "unexpected text after the array"),
         ('[{"a": 1}]\nx', 2, "unexpected text after the array"),
         ('{"a": ' + "[" * 100_000, 1, "invalid JSON: maximum recursion depth exceeded"),
         ('{"a": 1}\n{"a": ' + "9" * 5_000 + "}", 2, "invalid JSON: Exceeds the limit"),
-        ("a,b\n1,2\n1,2,3\n", 3, "3 fields where the header names 2"),
-        ("a,b\n1,2\n1\n", 3, "1 field where the header names 2"),
-        ("a\tb\n1\t2\t\n", 2, "3 fields where the header names 2"),
-        ('a,b\n"x\ny",2\n\n"x\n\ny"\n1,2\n', 5, "1 field where the header names 2"),
-        ("a,b\r\n1,2\r\n1\r\n", 3, "1 field where the header names 2"),
+        ("a,b\n1,2\n1,2,3\n", 3, "3 fields, but the header has 2"),
+        ("a,b\n1,2\n1\n", 3, "1 field, but the header has 2"),
+        ("a\tb\n1\t2\t\n", 2, "3 fields, but the header has 2"),
+        ('a,b\n"x\ny",2\n\n"x\n\ny"\n1,2\n', 5, "1 field, but the header has 2"),
+        ("a,b\r\n1,2\r\n1\r\n", 3, "1 field, but the header has 2"),
         ('a,b\n1,2\n"open,2\n1,2\n', 3, "broken quoting"),
         ('a\tb\nx\ty\n"Go away," he said.\tz\n', 3, "broken quoting"),
-        ("a;b\n1;2;3\n", 2, "3 fields where the header names 2"),
+        ("a;b\n1;2;3\n", 2, "3 fields, but the header has 2"),
         (",\n1,2\n", 1, "column 2 has no name"),
         ("a, ,c\n1,2,3\n", 1, "column 2 has no name"),
         ("a,b,\n1,2,3\n", 1, "column 3 has no name"),
         (" \n1\n", 1, "column 1 has no name"),
         ("a;b;;\n1;2;;\n3;4;;5\n", 1, "column 3 has no name"),
-        ("a,b\n1,2\na,b\n3,4\n", 3, "repeats the header: were two tables put together?"),
+        ("a,b\n1,2\na,b\n3,4\n", 3, "repeats the header: were two tables concatenated?"),
         ("a;b;;\n1;2;;\n a;b;;\n", 3, "repeats the header"),
     ],
 )
@@ -296,12 +296,12 @@ def test_broken_parquet(folder: Path) -> None:
     path = folder / "whole"
     pl.DataFrame({"a": ["x"] * 100}).write_parquet(path)
     data = path.read_bytes()
-    assert refused(write(folder, data[:-10])).message == "the Parquet file is cut short"
-    assert refused(write(folder, b"PAR1")).message == "the Parquet file is cut short"
+    assert refused(write(folder, data[:-10])).message == "the Parquet file is truncated"
+    assert refused(write(folder, b"PAR1")).message == "the Parquet file is truncated"
     spoiled = data[: len(data) // 2] + b"\xff" * (len(data) - len(data) // 2 - 8) + data[-8:]
     assert refused(write(folder, spoiled)).message.startswith("cannot be read as Parquet")
     pl.DataFrame({"a": []}, schema={"a": pl.String}).write_parquet(path)
-    assert refused(path).message == "holds no rows"
+    assert refused(path).message == "contains no rows"
 
 
 # A quotation mark left open ---------------------------------------------------------------------------------------
@@ -327,13 +327,13 @@ def test_a_quote_that_swallows_rows_is_refused(
     rows[closes][column] += '"'
     text = "\n".join(delimiter.join(row) for row in [["good", "bad", "group", "nr"], *rows])
     error = refused(write(folder, text + "\n"))
-    assert error.message == f"one cell holds whole rows: it goes on to line {closes + 2}"
+    assert error.message == f"one cell contains whole rows: it continues to line {closes + 2}"
     assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or remove it")
 
 
 def test_a_quote_that_ends_elsewhere_says_how_far_it_goes(folder: Path) -> None:
     error = refused(write(folder, 'a;b;c\n"x;y;1\nx;y;2\nx;y";3\n'))
-    assert error.message == "2 fields where the header names 3: it goes on to line 4"
+    assert error.message == "2 fields, but the header has 3: it continues to line 4"
     assert "quotation mark left open" in error.hint
 
 

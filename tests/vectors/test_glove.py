@@ -88,12 +88,12 @@ def test_vocabularies_against_plain_counting(
 @pytest.mark.parametrize(
     ("content", "min_count", "message"),
     [
-        (b"", 1, "holds no token"),
-        (b"\n \n", 1, "holds no token"),
+        (b"", 1, "contains no tokens"),
+        (b"\n \n", 1, "contains no tokens"),
         (b"a b\n", 2, "no word occurs 2 times"),
         (b"a b\na\n", 2, "no word but 'a' occurs 2 times"),
-        (b"a x\nb y\na\nb\n", 2, "no sentence holds two words of the vocabulary"),
-        (b"a\nb\n", 1, "no sentence holds two words of the vocabulary"),
+        (b"a x\nb y\na\nb\n", 2, "no sentence contains two words of the vocabulary"),
+        (b"a\nb\n", 1, "no sentence contains two words of the vocabulary"),
         (b"a b\n\nc \xff\n", 1, "is not UTF-8 (byte 0xff)"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_window_that_no_code_can_hold() -> None:
     words: Any = range(1 << 31)
     corpus = Corpus(words, np.ones(1, np.int64), np.zeros(9, np.int32), np.array([9], np.int32), 9, 1)
     assert as_table(cooccurrences(corpus, 2)) == {(0, 0): 2 * (8 + 7 / 2)}
-    with pytest.raises(MethodError, match="window 3 is too wide for 2147483648 words — give a narrower one"):
+    with pytest.raises(MethodError, match="window 3 is too wide for 2147483648 words — give a smaller window"):
         cooccurrences(corpus, 3)
 
 
@@ -363,13 +363,13 @@ def test_parameters_that_make_no_sense(names: str, value: Any, least: str) -> No
 
 def test_training_that_diverges(tmp_path: Path) -> None:
     path = save(tmp_path, *map(" ".join, zipf_text()))
-    with pytest.raises(ModelError, match=r"training diverged in epoch 1 — lower the rate, now 1e\+30"):
+    with pytest.raises(ModelError, match=r"training diverged in epoch 1 — give a rate below 1e\+30"):
         GloVe(rate=1e30).train(path)
 
 
 def test_more_pairs_than_can_be_numbered() -> None:
     many = np.broadcast_to(np.array([[0, 1]], np.int32), (1 << 31, 2))
-    with pytest.raises(DataError, match="2147483648 pairs of words are too many"):
+    with pytest.raises(DataError, match="2147483648 word pairs are too many"):
         glove._room(many)
 
 

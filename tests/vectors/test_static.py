@@ -320,17 +320,17 @@ def test_a_value_that_is_not_finite(folder: Path, value: str) -> None:
     for header in ("", "2 2\n"):
         message = refused(save(folder, f"{header}a 1.0 2.0\nb 3.0 {value}\n"))
         place = 3 if header else 2
-        assert message == f", line {place}: the vector of 'b' holds a value that is not finite"
+        assert message == f", line {place}: the vector of 'b' contains a value that is not finite"
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_value_that_is_not_finite_in_binary(tmp_path: Path, value: float) -> None:
     rows = [[1.0, 2.0], [3.0, value]]
     path = save(tmp_path, binary(["a", "b"], rows), "v.bin")
-    assert refused(path) == ", word 2: the vector of 'b' holds a value that is not finite"
+    assert refused(path) == ", word 2: the vector of 'b' contains a value that is not finite"
     np.save(tmp_path / "v.npy", np.array(rows, np.float32))
     save(tmp_path, "a\nb\n", "v.vocab")
-    assert "v.vocab, line 2: the vector of 'b' holds" in refused(tmp_path / "v.npy")
+    assert "v.vocab, line 2: the vector of 'b' contains" in refused(tmp_path / "v.npy")
 
 
 def test_a_number_too_large_for_float32(tmp_path: Path) -> None:
@@ -342,15 +342,15 @@ def test_a_number_too_large_for_float32(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [1, 4, 10**11])
 def test_a_header_that_counts_wrong(folder: Path, count: int) -> None:
     message = refused(save(folder, f"{count} 2\na 1.0 2.0\nb 3.0 4.0\nc 5.0 6.0\n"))
-    assert message.startswith(f", line 1: the header announces {counted(count, 'words')}, the file holds 3")
+    assert message.startswith(f", line 1: the header declares {counted(count, 'words')}, but the file contains 3")
 
 
 @pytest.mark.parametrize(("header", "place"), [("0 3", 1), ("2 0", 1), ("5 3", 1), ("2 4", 2), ("2 99", 2), ("2 2", 2)])
 def test_a_header_that_does_not_fit(folder: Path, header: str, place: int) -> None:
     message = refused(save(folder, f"{header}\na 1.0 2.0 3.0\nb 1.0 2.0 3.0\n"))
-    expected = f"3 fields after the word, expected {header[2:]}{HINT}" if place == 2 else "the header announces "
+    expected = f"3 fields after the word, expected {header[2:]}{HINT}" if place == 2 else "the header declares "
     assert message.startswith(f", line {place}: {expected}")
-    assert "the header announces 5 words, the file holds 0" in refused(save(folder, "5 2\n"))
+    assert "the header declares 5 words, but the file contains 0" in refused(save(folder, "5 2\n"))
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -358,10 +358,10 @@ def test_a_binary_file_cut_short_or_too_long(folder: Path) -> None:
     data = binary(WORDS, matrix_for(WORDS))
     for cut in (1, 24, 25, 30, 200):
         message = refused(save(folder, data[:-cut], "v.bin"))
-        assert message.startswith(": the file ends after ") and message.endswith("words its header announces")
+        assert message.startswith(": the file ends after ") and message.endswith("words declared in its header")
     assert refused(save(folder, data[:-1], "v.bin")).startswith(f": the file ends after {len(WORDS) - 1} of the")
     message = refused(save(folder, data + b"more", "v.bin"))
-    assert message == f", line 1: more follows the {len(WORDS)} words that the header announces"
+    assert message == f", line 1: there are data after the {len(WORDS)} words declared in the header"
 
 
 def test_words_that_are_not_utf8(folder: Path) -> None:
@@ -446,21 +446,22 @@ def test_numpy_that_is_pickled_or_damaged(tmp_path: Path) -> None:
 def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     path = numpy_file(tmp_path, np.ones((2, 2)), None)
     assert refused(path) == (
-        f": there is no vocabulary {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — a text file with one word per line"
+        f": there is no vocabulary {tmp_path / 'v.vocab'} or {tmp_path / 'v.txt'} — "
+        "give a text file with one word per line"
     )
     assert "there is no vocabulary elsewhere" in refused(path, vocabulary="elsewhere")
     for words, count in (("a\n", 1), ("a\nb\nc\n", 3), ("", 0), ("a\nb\n\n", 3)):
         save(tmp_path, words, "v.vocab")
-        assert f"v.vocab: {counted(count, 'words')} for the 2 rows of v.npy" in refused(path)
+        assert f"v.vocab: contains {counted(count, 'words')}, but v.npy has 2 rows" in refused(path)
     save(tmp_path, b"\xfe\n\xff\n", "v.vocab")
     assert "v.vocab, line 1: 2 words are not UTF-8" in refused(path)
     save(tmp_path, "a\nb\n", "v.vocab")
     text = save(tmp_path, "a 1.0\n", "text.vec")
-    assert "a vocabulary goes with a .npy file" in refused(text, vocabulary=tmp_path / "v.vocab")
+    assert "a vocabulary can be given only for a .npy file" in refused(text, vocabulary=tmp_path / "v.vocab")
 
 
 def test_numpy_without_rows(tmp_path: Path) -> None:
-    assert "holds no vectors" in refused(numpy_file(tmp_path, np.ones((0, 3)), ""))
+    assert "contains no vectors" in refused(numpy_file(tmp_path, np.ones((0, 3)), ""))
 
 
 def test_gzip_that_is_damaged(folder: Path) -> None:
@@ -470,7 +471,7 @@ def test_gzip_that_is_damaged(folder: Path) -> None:
     middle = len(packed) // 2
     spoiled = packed[:middle] + bytes(50) + packed[middle + 50 :]
     for data in (packed[:middle], packed[:-1], spoiled, b"\x1f\x8b\xff\xff"):
-        assert "the gzip file is damaged or cut short" in refused(save(folder, data, "v.gz"))
+        assert "the gzip file is damaged or truncated" in refused(save(folder, data, "v.gz"))
 
 
 @pytest.mark.parametrize(
@@ -480,9 +481,9 @@ def test_gzip_that_is_damaged(folder: Path) -> None:
         (pickle.dumps({"a": [1.0]}), "is a Python pickle, which is never loaded"),
         (b"\xba\x16\x4f\x2f" + bytes(50), "is fastText's own binary format — use the .vec file"),
         (gzip.compress(b"\x93NUMPY\x01\x00", mtime=0), "is a NumPy array inside gzip — unpack it"),
-        (b"Once upon a time\nthere was a text\n", "is not a file of word vectors: its lines do not end in numbers"),
-        (b"a\t1.0\t2.0\nb\t3.0\t4.0\n", "is not a file of word vectors: its lines do not end in numbers"),
-        (bytes(range(256)) * 10, "is not a file of word vectors"),
+        (b"Once upon a time\nthere was a text\n", "is not a word-vector file: its lines do not end in numbers"),
+        (b"a\t1.0\t2.0\nb\t3.0\t4.0\n", "is not a word-vector file: its lines do not end in numbers"),
+        (bytes(range(256)) * 10, "is not a word-vector file"),
     ],
 )
 def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None:
@@ -492,11 +493,11 @@ def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None
 @pytest.mark.parametrize(
     ("name", "content", "mend"),
     [
-        ("v.zip", b"PK\x03\x04rest", "unpack it and name the file in it"),
+        ("v.zip", b"PK\x03\x04rest", "unpack it and give the file in it"),
         ("v.kv", pickle.dumps([1.0]), "KeyedVectors.load(FILE).save_word2vec_format('vectors.txt')"),
         ("v.model", pickle.dumps([1.0]), "Word2Vec.load(FILE).wv.save_word2vec_format('vectors.txt')"),
         ("v.ftz", b"\xba\x16\x4f\x2f" + bytes(50), "load_facebook_vectors(FILE)"),
-        ("spm.model", b"\x0a\x0e\x0a\x05<unk>\x15", "name the directory of the model"),
+        ("spm.model", b"\x0a\x0e\x0a\x05<unk>\x15", "give the directory of the model"),
     ],
 )
 def test_files_of_another_kind_under_other_names(folder: Path, name: str, content: bytes, mend: str) -> None:
@@ -517,9 +518,9 @@ def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path)
         (b"2 2\na 1 2\nb 3 4\n", ""),
         (gzip.compress(b"a 1 2\nb 3 4\n", mtime=0), ""),
         (b"a 1 2\nb 3\n" * 5, ""),  # what is wrong further on is told where it is read
-        (b"some words\nand more\n", "is not a file of word vectors"),
-        (gzip.compress(b"some words\nand more\n", mtime=0), "is not a file of word vectors"),
-        (b"0 5\n", "the header announces 0 words"),
+        (b"some words\nand more\n", "is not a word-vector file"),
+        (gzip.compress(b"some words\nand more\n", mtime=0), "is not a word-vector file"),
+        (b"0 5\n", "the header declares 0 words"),
         (b"\n", "the file is empty"),
         (b"PK\x03\x04 and so on", "is a zip archive"),
         (b"\x93NUMPY and so on", "there is no vocabulary"),

@@ -150,8 +150,8 @@ def test_similar_words_of_english(tmp_path: Path) -> None:
         ("size window min_count epochs negative workers", 0, "it must be 1 or more"),
         ("seed", -1, "it must be 0 or more"),
         ("seed", 1 << 32, "it must be below 4294967296"),
-        ("sample", -0.1, "it is a share"),
-        ("sample", 1.0, "it is a share"),
+        ("sample", -0.1, "give a proportion"),
+        ("sample", 1.0, "give a proportion"),
     ],
 )
 def test_parameters_that_make_no_sense(names: str, value: Any, hint: str) -> None:

@@ -1,1 +1,1 @@
-"""Running text: sentences that hold stimuli, sampled and counted, and word vectors trained on it."""
+"""Running text: sampling and counting sentences that contain stimuli, and training word vectors."""

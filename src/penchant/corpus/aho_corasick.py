@@ -1,4 +1,4 @@
-"""Find many forms in a large text in one pass, whatever their number (Aho and Corasick, 1975)."""
+"""Search for any number of forms in a large text in one pass (Aho and Corasick, 1975)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from penchant.corpus.word_matching import word_characters
 from penchant.errors import missing_package
 
 _DFA_BYTES = 1 << 20
-"""Total bytes of forms up to which the fastest automaton is built, which is also the largest."""
+"""Largest total size of the forms, in bytes, for which the fastest (and largest) automaton is built."""
 _BLOCK = 1 << 16
-"""Characters coded at once; a block fits in the processor's cache."""
+"""Number of characters encoded at once; a block fits in the processor's cache."""
 _OTHER, _INSIDE, _NEWLINE, _FIRST = range(4)
-"""Codes of characters that no form has (outside words, inside words, newline), then the first code of the others."""
+"""Codes of characters that occur in no form (non-word, word, newline), and the first code of those that do."""
 
 Integers = NDArray[np.int64]
 
 
 class Places(NamedTuple):
-    """Places of forms in a text, sorted by line, begin and end.
+    """Occurrences of forms in a text, sorted by line, begin and end.
 
-    `forms` and `lines` are numbers; `begins` and `ends` are characters in the line, and `starts` is where the line
-    starts in the text.
+    `forms` and `lines` are indices; `begins` and `ends` are character offsets in the line, and `starts` are the
+    character offsets of the lines in the text.
     """
 
     forms: Integers
@@ -38,9 +38,9 @@ class Places(NamedTuple):
 
 
 class Scanner:
-    """A scanner for forms in texts, both in NFC.
+    """Scanner that searches NFC texts for NFC forms.
 
-    Characters are coded as small numbers, one for each that occurs in a form and three for all others, so that the
+    Characters are encoded as small integers, one for each that occurs in a form and three for all others, so that the
     automaton usually reads one byte per character.
     """
 
@@ -67,10 +67,10 @@ class Scanner:
         )
 
     def find(self, text: str) -> Places:
-        """Find every place where a form stands as whole words; places of different forms may overlap.
+        """Find every occurrence of a form as one or more whole words; occurrences of different forms may overlap.
 
-        A form that begins or ends in a character outside words may touch a word, such as "No." in "No.He"; this place
-        counts only if a sentence ends there.
+        A form that begins or ends with a non-word character may touch a word, such as "No." in "No.He"; such an
+        occurrence counts only if a sentence ends there.
         """
         coded = self._coded(text)
         width = coded.dtype.itemsize
@@ -89,7 +89,7 @@ class Scanner:
         return Places(forms, lines, begins - starts, ends - starts, starts)
 
     def lines(self, text: str) -> list[int]:
-        """Return the numbers, from 0, of the lines in which `find` finds a form."""
+        """Return the indices of the lines in which `find` finds a form."""
         numbers: list[int] = np.unique(self.find(text).lines).tolist()
         return numbers
 
@@ -114,7 +114,7 @@ class Scanner:
         return self._tables[end]
 
     def _within(self, coded: NDArray[np.uint8] | NDArray[np.uint16], at: Integers) -> NDArray[np.bool_]:
-        """Return whether there is a word character at each place; there is none beyond the ends of the text."""
+        """Return a mask of the positions with a word character; False for positions outside the text."""
         inside = (at >= 0) & (at < len(coded))
         inside[inside] = self._in_words[coded[at[inside]]]
         return inside

@@ -1,4 +1,4 @@
-"""The lines of a block of running text, in which sentences are searched for, with the numbers of their records."""
+"""Lines of a block of running text, with the numbers of the records that contain them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from penchant.text_io import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):
-    """The lines of a block as one `text` in NFC, and as `written` in the file (the same object if that is in NFC).
+    """Lines of a block as one `text` in NFC, and as `written` in the file (the same object if the file is in NFC).
 
-    numbers[i] is the record of line i. Of the `records` in the block, `skipped` could not be read; the first of these
-    is number `bad` (0 if there is none).
+    numbers[i] is the number of the record that contains line i. Of the `records` in the block, `skipped` could not be
+    read; `bad` is the number of the first unreadable record (0 if there is none).
     """
 
     text: str
@@ -31,7 +31,7 @@ class Units(NamedTuple):
 
 
 def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
-    """Return the lines of a block; wrapped paragraphs become one line each."""
+    """Return the lines of a block; each wrapped paragraph becomes one line."""
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
         records = block.newlines + (block.data[-1:] not in (b"", b"\n"))
@@ -60,8 +60,8 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
     """Raise DataError if the beginning of a file cannot be read.
 
-    That is the first line of plain text, or every JSON line of the first block. `first` is the first record of the
-    block; unreadable records further on are skipped and counted.
+    The beginning is the first line of plain text, or all JSON lines of the first block. `first` is the number of the
+    block's first record; later unreadable records are skipped and counted.
     """
     nothing = file.kind == "jsonl" and skipped == records
     if first != 1 or not skipped or not (nothing or (file.kind == "text" and bad == 1)):
@@ -70,12 +70,12 @@ def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: Te
     if isinstance(start, bytes) and (file.kind == "text" or guessed_encoding(start)):
         raise not_utf8(start, file.place)
     raise DataError(
-        f"there is no text called '{field}'", file=file.place, line=1, hint="name the field of the text with --field"
+        f"has no text field '{field}'", file=file.place, line=1, hint="give the name of the text field with --field"
     )
 
 
 def _decoded(data: bytes) -> tuple[str, list[int]]:
-    """Return the text, and the numbers (from 0) of the lines that are not UTF-8, which are left empty."""
+    """Decode UTF-8; return the text and the indices of the lines that are not UTF-8, which are left empty."""
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
@@ -91,7 +91,7 @@ def _utf8(line: bytes) -> str | None:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Join the lines between blank ones; yield the number of the first, counted from 0, and the paragraph."""
+    """Yield each paragraph (lines between blank lines, joined by spaces) after the index of its first line."""
     lines = enumerate(text.split("\n"))
     for blank, group in itertools.groupby(lines, key=lambda line: not line[1].strip()):
         if not blank:
@@ -100,7 +100,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
-    """Yield number (from 0) and text of each line that is not blank; None for a text that is missing or not Unicode."""
+    """Yield the index and text of each nonblank JSON line; None for a text that is missing or not valid Unicode."""
     for number, line in enumerate(data.split(b"\n")):
         if not line.strip():
             continue
@@ -113,11 +113,11 @@ def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
 
 
 def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
-    """Return a function that divides a line into sentences, with the white space between them.
+    """Return a function that divides a line into sentences and keeps the white space between them.
 
-    `language` is a BCP 47 tag. sentencex knows the sentence-ending marks and abbreviations of some sixty languages, and
-    falls back to a related language or to English for others. With one sentence per line, lines are not divided. Raises
-    MethodError if the package is missing.
+    `language` is a BCP 47 tag. The package sentencex has rules for the sentence-final punctuation and abbreviations of
+    some sixty languages, and falls back to a related language or to English for others. Lines are not divided if the
+    layout is "sentences". Raises MethodError if the package is missing.
     """
     if layout == "sentences":
         return lambda line: [line]
@@ -129,7 +129,7 @@ def divider(language: str, layout: Layout) -> Callable[[str], list[str]]:
 
 
 def splitter(language: str, layout: Layout) -> Callable[[str], list[str]]:
-    """Return a function that splits a line into sentences as `divider` does, stripped of white space."""
+    """Return a function that splits a line into sentences like `divider`, without surrounding white space."""
     if layout == "sentences":
         return lambda line: [line.strip()]
     divide = divider(language, layout)

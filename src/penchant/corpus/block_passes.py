@@ -1,4 +1,4 @@
-"""A pass over running text: every block of some files, in order, in this process or in several."""
+"""Pass over running text: process all blocks of files in order, in one process or several."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from penchant.corpus.text_files import Block, Layout, TextFile
 
 Found = TypeVar("Found")
 Search = Callable[[Units], Found]
-"""A function from the lines of a block to its findings."""
+"""Function that takes the lines of a block and returns the search's result for the block."""
 Progress = Callable[[float, float], None]
-"""A function called with the bytes read since the last call, and the total."""
+"""Function called with the number of bytes read since the last call and the total number of bytes."""
 
 
 @dataclass
 class Pass:
-    """A pass over files, with counts of their records.
+    """Pass over files that counts their records.
 
-    `skipped` of the `records` read so far were unreadable; `hashes` are those of the files, once the pass is over.
+    Of the `records` read so far, `skipped` were unreadable. After the pass, `hashes` are the SHA-256 hashes of the
+    files.
     """
 
     files: Sequence[TextFile]
@@ -41,10 +42,10 @@ class Pass:
         workers: int = 1,
         progress: Progress = lambda done, total: None,
     ) -> Iterator[Found]:
-        """Yield the findings of each block.
+        """Yield the search result of each block.
 
-        Every process calls `make`, which must be picklable for several workers. Raises DataError for text that cannot
-        be read, and MethodError.
+        Every process calls `make` for its own search function; with several workers, `make` must be picklable. Raises
+        DataError if a text cannot be read, and MethodError if a package is missing.
         """
         total = float(sum(file.size for file in self.files))
         number = at = 0
@@ -58,7 +59,7 @@ class Pass:
             number, at = block.file, block.at
 
     def texts(self) -> list[dict[str, Any]]:
-        """Return name, size and hash of each file that was read."""
+        """Return the name, size and hash of each file that was read."""
         return [file.record(sha256) for file, sha256 in zip(self.files, self.hashes, strict=True)]
 
     def _tasks(self) -> Iterator[_Task]:
@@ -75,7 +76,7 @@ class _Task(NamedTuple):
 
 
 class _Part(NamedTuple, Generic[Found]):
-    """The findings in a block; the block comes without its data, its lines without their text."""
+    """Search result of a block, with the block and its lines, both stripped of their text."""
 
     block: Block
     lines: Units

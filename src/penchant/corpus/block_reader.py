@@ -1,4 +1,4 @@
-"""Read files of running text, compressed or not, in blocks of whole records."""
+"""Reader of plain or compressed files of running text, in blocks of whole records."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from penchant.text_io import require_file
 BLOCK = 1 << 22
 _LONGEST = 1 << 28
 _PACKED = 1 << 16
-"""Compressed bytes to unpack at a time, so that even highly compressible text takes little memory."""
+"""Number of bytes to decompress at a time, so that even highly compressible text takes little memory."""
 _BOM = b"\xef\xbb\xbf"
 _ROWS = 1 << 14
 
 
 class Reader:
-    """A reader of the blocks of a file, in order; once all are read, `sha256` is the hash of the file as stored."""
+    """Reader of a file's blocks, in order; `sha256` is the hash of the stored file once all blocks have been read."""
 
     def __init__(self, file: TextFile, number: int, *, layout: Layout, field: str) -> None:
         self.file, self.number, self.layout, self.field = file, number, layout, field
         self.sha256 = ""
 
     def blocks(self, after: int = 0) -> Iterator[Block]:
-        """Yield the blocks, without the first `after`. Raises DataError if the file cannot be read."""
+        """Yield the blocks except for the first `after`. Raises DataError if the file cannot be read."""
         with _readable(self.file.place):
             yield from self._rows(after) if self.file.kind == "parquet" else self._lines(after)
 
@@ -67,8 +67,8 @@ class Reader:
             columns = frame.collect_schema()
             if columns.get(self.field) != pl.String:
                 named = [name for name, kind in columns.items() if kind == pl.String]
-                hint = f"name one with --field: {', '.join(named)}" if named else "the file has no column of text"
-                raise DataError(f"has no column of text called '{self.field}'", file=place, hint=hint)
+                hint = f"choose one with --field: {', '.join(named)}" if named else "the file has no column of text"
+                raise DataError(f"has no text column '{self.field}'", file=place, hint=hint)
             rows = frame.select(pl.len()).collect().item()
             for number, start in enumerate(range(0, rows, _ROWS)):
                 if number >= after:
@@ -79,7 +79,7 @@ class Reader:
 
 
 class _Hashed:
-    """A stream that is hashed while it is read."""
+    """Stream whose SHA-256 hash is updated as it is read; `taken` is the number of bytes read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -87,7 +87,7 @@ class _Hashed:
         self.taken = 0
 
     def read(self, size: int) -> bytes:
-        """Read exactly `size` bytes, or fewer at the end only, since the blocks depend on it."""
+        """Read exactly `size` bytes, or fewer at the end of the stream, so that blocks have the same boundaries."""
         data = self.stream.read(size)
         while len(data) < size and (more := self.stream.read(size - len(data))):
             data += more
@@ -97,14 +97,14 @@ class _Hashed:
 
 
 def stored_parts(place: str) -> Iterator[bytes]:
-    """Yield the bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
+    """Yield the stored bytes of a file or URL in parts. Raises DataError if they cannot be read."""
     with _readable(place), _open(place) as stored:
         yield from iter(lambda: stored.read(BLOCK), b"")
 
 
 @contextmanager
 def _readable(place: str) -> Iterator[None]:
-    """Raise DataError if a file or URL cannot be read."""
+    """Convert exceptions raised while a file or URL is read to DataError."""
     try:
         yield
     except OSError as error:
@@ -123,7 +123,7 @@ def _open(place: str) -> IO[bytes]:
 
 
 class _Unpacker(Protocol):
-    """The common interface of the standard library's decompressors."""
+    """Common interface of the standard library's decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -135,7 +135,7 @@ class _Unpacker(Protocol):
 
 
 def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | None:
-    """Return the decompressor for an extension, and the exception it raises for damaged data; None if there is none."""
+    """Return the decompressor for a file extension and the exception it raises for damaged data; None for others."""
     match ending:
         case ".gz":
             return lambda: zlib.decompressobj(wbits=31), zlib.error
@@ -159,9 +159,9 @@ def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | 
 
 
 def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
-    """Yield the decompressed text of one or several concatenated streams, in the format of the file's extension.
+    """Yield the decompressed data of one or more concatenated streams, in the format of the file's extension.
 
-    Raises DataError for damaged or truncated data, which the standard library's file objects would partly read.
+    Raises DataError for damaged or truncated data, which the standard library's file objects would read in part.
     """
     known = _unpacker(Path(place).suffix.lower())
     if known is None:
@@ -184,11 +184,11 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
         while not data and (more := raw.read(_PACKED)):
             data = more if unpacker else more.lstrip(b"\0")  # some formats allow padding between streams
     if unpacker is not None:
-        raise DataError("the file is cut short", file=place)
+        raise DataError("the file is truncated", file=place)
 
 
 def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of whole lines, or of whole paragraphs if `wrapped`, each with its number of newlines."""
+    """Yield blocks of whole lines, or of whole paragraphs if `wrapped`, with the number of newlines in each."""
     rest: list[bytes] = []
     size, enough, line = 0, BLOCK, 1
     for part in parts:
@@ -205,14 +205,14 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tup
         rest, size = [data[end:]], len(data) - end
         enough = size + BLOCK
         if size > _LONGEST:
-            raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
+            raise DataError(f"contains a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
     if size:
         data = b"".join(rest)
         yield data, data.count(b"\n")
 
 
 def _last_blank(data: bytes) -> int:
-    """Return the end of the last blank line that another line follows; 0 if there is none."""
+    """Return the byte offset after the last blank line that precedes another line; 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:
         before = data.rfind(b"\n", 0, at)

@@ -1,4 +1,4 @@
-"""Find and count the occurrences of words in a block of a corpus, and pick those that may belong to a sample."""
+"""Search for words in a block of a corpus: count their occurrences and select candidates for the samples."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000
-"""The most characters of a sentence; anything longer is a list or a table."""
+"""Maximum number of characters in a sentence; longer ones are assumed to be lists or tables."""
 DUPLICATES: tuple[str, ...] = get_args(Duplicates)
-"""Repeated sentences to drop: also nearly equal ones, only those equal but for white space, or none."""
+"""Repeated sentences to drop: near duplicates too, only those that differ in nothing but white space, or none."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings of an extraction: the words to look for, and how many occurrences to keep.
+    """Settings of an extraction: the words to search for, and how many occurrences of each to keep.
 
-    `forms` are the surface forms of each word. `per_word` is the most occurrences of a word to keep in each of the
-    `segments` ("all": any length; otherwise bounds of sentence lengths in words, as bins, see
-    `length_segments.segments`); words with fewer than `minimum` are reported. `field` is the field or column with the
-    text in JSON lines and Parquet.
+    `forms` are the surface forms of each word. `per_word` is the maximum number of occurrences of a word to keep in
+    each of the `segments` ("all": any length; otherwise bounds of bins of sentence lengths in words, see
+    `length_bins.segments`); words with fewer than `minimum` occurrences are reported. `field` is the name of the text
+    field in JSON lines or the text column in Parquet.
     """
 
     forms: Mapping[str, Sequence[str]]
@@ -57,11 +57,11 @@ class Extraction:
 
     @cached_property
     def bins(self) -> tuple[Segment, ...]:
-        """The segments as bins of sentence lengths. Raises MethodError for invalid segments."""
+        """The segments as bins of sentence lengths. Raises MethodError if a segment is invalid."""
         return (Segment("all", None, 1, None),) if self.segments == ("all",) else segments(self.segments, "bin")
 
     def recipe(self) -> dict[str, Any]:
-        """Return the settings as JSON values, for the record and for comparison."""
+        """Return the settings as JSON values, to be recorded and compared."""
         values = asdict(self)
         return {
             **values,
@@ -77,9 +77,10 @@ def extraction(
     segments: Sequence[int | str] = ("all",),
     **settings: Any,
 ) -> Extraction:
-    """Return settings for extracting words of a stimulus set. Raises MethodError for unknown settings.
+    """Return settings for extracting the words of a stimulus set. Raises MethodError if a setting is invalid.
 
-    By default, the words are those of the CEAT categories (all words if there are none), and the language is the set's.
+    By default, the words are those of the CEAT categories (all words of the set if it has no CEAT categories), and the
+    language is the set's.
     """
     check_layout(settings.get("layout", "paragraphs"))
     if settings.get("duplicates", "near") not in DUPLICATES:
@@ -98,15 +99,15 @@ def extraction(
 
 
 ROWS: Mapping[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
-"""Columns of the occurrences that may belong to a sample; a cell is (number of the word) × segments + segment."""
+"""Columns of the candidate occurrences; `cell` is (word index) × (number of segments) + (segment index)."""
 
 
 @dataclass(slots=True)
 class Tally:
     """Counts of an extraction.
 
-    `forms` are counted by word, form and segment. Of the `sentences` that contain a word, `too_long` fit no segment; of
-    the `records` read, `skipped` had no readable text.
+    `forms` has the number of occurrences by word, form and segment. Of the `sentences` that contain a word, `too_long`
+    belong to no segment; of the `records` read, `skipped` had no readable text.
     """
 
     forms: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -131,7 +132,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Tally:
-        """Return the tally that `to_json` wrote."""
+        """Return the tally with the values that `to_json` returned."""
         forms = Counter({(word, form, segment): n for word, form, segment, n in values["forms"]})
         return cls(forms, **{name: values[name] for name in ("sentences", "too_long", "skipped", "records")})
 
@@ -140,7 +141,7 @@ class Tally:
 
 
 class Task(NamedTuple):
-    """A block of a file, and for each cell the highest priority that can enter its sample."""
+    """Block of a file, and the highest priority that can enter the sample of each cell."""
 
     block: Block
     file: TextFile
@@ -148,10 +149,10 @@ class Task(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """The occurrences in a block, in the columns of `ROWS`.
+    """Occurrences in a block, as a table with the columns of `ROWS`.
 
-    `block` comes without its data, of `size` bytes; `bad` is the number of the first record that could not be read, or
-    0.
+    `block` is stripped of its data, whose size is `size` bytes; `bad` is the number of the first record that could not
+    be read, or 0.
     """
 
     block: Block
@@ -162,7 +163,7 @@ class BlockResult(NamedTuple):
 
 
 class Finder:
-    """A function that finds the occurrences in blocks; every process has a copy."""
+    """Function that finds the occurrences in a block; each process has its own copy."""
 
     def __init__(self, settings: Extraction) -> None:
         self.settings = settings
@@ -172,7 +173,7 @@ class Finder:
         return Finder, (self.settings,)
 
     def __call__(self, task: Task) -> BlockResult:
-        """Return the occurrences in a block whose priority can enter the sample of their cell, and all counts."""
+        """Return the occurrences in a block that can enter their cell's sample, and the counts of all occurrences."""
         settings, block = self.settings, task.block
         lines = units(block, task.file.kind, layout=settings.layout, field=settings.field)
         sentences, hits = self._hits.find(lines.text)
@@ -197,7 +198,7 @@ class Finder:
         return HitFinder(self.settings.forms, self.settings.language, self.settings.layout)
 
     def _segments(self, texts: Sequence[str], words: Integers) -> Integers:
-        """Return the segment of each sentence; −1 for one that is too long."""
+        """Return the index of each sentence's segment; −1 for a sentence that is in no segment."""
         segment = np.full(len(texts), -1)
         for number, part in reversed([*enumerate(self.settings.bins)]):
             segment[(words >= part.low) & (words <= (part.high or words))] = number
@@ -216,7 +217,7 @@ class Finder:
         return counted
 
     def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
-        """Return the priority of each hit: a hash of the word, its number among the word's hits, and the sentence."""
+        """Return the priority of each hit: a hash of the word, the sentence, and the word's earlier hits in it."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         match self.settings.duplicates:
             case "near":
@@ -242,7 +243,7 @@ class Finder:
         words: Integers,
         names: _Names,
     ) -> pl.DataFrame:
-        """Return the occurrences in the columns of `ROWS`."""
+        """Return the occurrences as a table with the columns of `ROWS`."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         texts = [sentences.texts[number] for number in used.tolist()]
         columns = {
@@ -261,7 +262,7 @@ class Finder:
 
 
 class _Names(NamedTuple):
-    """The ids of sentences: file, record, line (if the record has several) and sentence in the line (if `numbered`)."""
+    """Sentence ids: file, record, line (if the record has several) and number in the line (if `numbered`)."""
 
     sentences: Sentences
     lines: Units
@@ -269,7 +270,7 @@ class _Names(NamedTuple):
     numbered: bool
 
     def of(self, places: Integers) -> list[str]:
-        """Return the ids of some sentences."""
+        """Return the ids of the sentences with the given indices."""
         numbers, names = self.lines.numbers, []
         for line, nth in zip(
             self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True
@@ -283,7 +284,7 @@ class _Names(NamedTuple):
 
 
 def _nth(hits: Hits) -> Integers:
-    """Return, for each hit, how many hits of its word come before it in its sentence."""
+    """Return, for each hit, the number of earlier hits of the same word in the same sentence."""
     order = np.lexsort((hits.words, hits.sentences))  # leaves those of a word in their order
     place = np.arange(len(order))
     new = np.ones(len(order), np.bool_)
@@ -294,7 +295,7 @@ def _nth(hits: Hits) -> Integers:
 
 
 def _as_written(rows: pl.DataFrame, lines: Units, sentences: Sentences, of_row: Integers) -> pl.DataFrame:
-    """Return the occurrences with texts and places as in the file, before NFC; of_row[i] is the sentence of row i."""
+    """Return the occurrences with texts and offsets as in the file, before NFC; of_row[i] is row i's sentence index."""
     composed, written = lines.text.split("\n"), lines.written.split("\n")
     changed: dict[int, Alignment] = {}
     places: list[tuple[str, int, int, str]] = []

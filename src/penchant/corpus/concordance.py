@@ -1,4 +1,4 @@
-"""Keyword in context: occurrences of a word, one per line, with the text on both sides."""
+"""Keyword in context: occurrences of words, one per line, with the text on both sides."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from penchant.errors import visible
 _PLAIN = ("[", "]")
 _BOLD = ("\x1b[1m", "\x1b[0m")
 _FEWEST = 8
-"""Least number of columns on either side."""
+"""Minimum number of columns on either side."""
 
 
 def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
-    """Yield a line of about `width` columns for each row with id, text, start and end.
+    """Yield a line of about `width` columns for each row; the columns id, text, start and end are required.
 
-    The form is in bold or in brackets, starting in the same column of every line; the sentence id comes last. Cuts
-    never part letters from marks.
+    The form is in bold or in brackets and starts in the same column of every line; the sentence id comes last.
+    Truncation never separates a letter from its combining marks.
     """
     rows = [tuple(map(visible, _parts(*row))) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
@@ -34,7 +34,7 @@ def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterato
 
 
 def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, str]:
-    """Return the text before the form, the form, and the text after it, with single spaces; and the id."""
+    """Return the text before the form, the form, the text after it, and the id, with runs of white space collapsed."""
     before, form, after = text[:start], text[start:end], text[end:]
     lead = " ".join(before.split()) + " " * (before[-1:].isspace())
     tail = " " * (after[:1].isspace()) + " ".join(after.split())
@@ -42,13 +42,13 @@ def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, s
 
 
 def _letters(text: str) -> list[str]:
-    """Split a text into grapheme clusters: letters with their marks."""
+    """Split a text into grapheme clusters."""
     clusters: list[str] = regex.findall(r"\X", text)
     return clusters
 
 
 def _fitting(letters: Iterable[str], width: int) -> list[str]:
-    """Return as many letters, from the first, as fit; an ellipsis stands for any others."""
+    """Return the longest run of leading letters that fits in `width`, with an ellipsis if any are left out."""
     kept: list[str] = []
     room = width
     for letter in letters:

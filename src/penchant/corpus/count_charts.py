@@ -1,4 +1,4 @@
-"""Figures of the counts in a corpus; every number comes from the record of the extraction."""
+"""Charts of word counts in a corpus, drawn from the record of the extraction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {
 
 
 def figure(record: Mapping[str, Any], by: By) -> Figure:
-    """Draw the counts by word, form or segment. Raises MethodError."""
+    """Return a figure of the counts by word, form or segment. Raises MethodError if they cannot be drawn."""
     table = counts(record, by)
     draw = {"word": _words, "form": _forms, "segment": _segments}[by]
     text = (
@@ -38,7 +38,7 @@ def figure(record: Mapping[str, Any], by: By) -> Figure:
 
 
 def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
-    """Write the figure as SVG or HTML, by the extension of the path. Raises MethodError and OutputError."""
+    """Write the figure as SVG or HTML, by the path's extension. Raises MethodError or OutputError if it cannot."""
     drawn = figure(record, by)
     match path.suffix.lower():
         case ".svg":
@@ -48,11 +48,12 @@ def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
             refuse_other(path, "a chart of penchant's", lambda file: b'content="penchant-chart ' in head(file))
             write_text(chart_page(drawn), path)
         case ending:
-            raise MethodError(f"a chart cannot be written as '{ending}'", hint="end its name in .svg or .html")
+            hint = "give a file name that ends in .svg or .html"
+            raise MethodError(f"a chart cannot be written as '{ending}'", hint=hint)
 
 
 def _x(field: str, title: str, **more: Any) -> alt.X:
-    """Return an axis of counts at the top, where a chart of many rows begins."""
+    """Return an x axis of counts at the top of the chart."""
     return alt.X(field, title=title, axis=alt.Axis(format=",d", tickCount=6, orient="top"), **more)
 
 
@@ -83,7 +84,7 @@ def _words(table: pl.DataFrame) -> alt.LayerChart:
 
 
 def _forms(table: pl.DataFrame) -> alt.Chart:
-    """Stack the forms of each stimulus, the stimulus itself first; stimuli that never occur are left out."""
+    """Return a chart of each stimulus's forms as a stacked bar; stimuli without occurrences are omitted."""
     is_stimulus = (pl.col("word") == pl.col("form")) | (pl.col("word") == pl.col("form").str.to_lowercase())
     kind = pl.when(is_stimulus).then(pl.lit("the stimulus itself")).otherwise(pl.lit("with suffix"))
     order = pl.when(is_stimulus).then(0).otherwise(1 / pl.col("occurrences"))

@@ -1,4 +1,4 @@
-"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences."""
+"""Extraction of sentences that contain given words from a corpus of any size, as a table of sampled occurrences."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from penchant.gc_control import uncollected
 from penchant.text_io import read_text
 
 EVERY = 1 << 25
-"""Bytes of text between two saves."""
+"""Number of bytes of text to read between saves."""
 _SPARE = 2
-"""Occurrences to sample per occurrence wanted, so that enough remain after near duplicates are dropped."""
+"""Number of occurrences to sample per occurrence to keep, so that enough remain after near duplicates are dropped."""
 _FEWEST = 64
-"""Smallest sample size, which the estimate of the number of distinct occurrences needs."""
+"""Minimum sample size, required to estimate the number of distinct occurrences."""
 _ROWS = 1 << 15
-"""Rows of samples held in memory at once."""
+"""Number of sample rows kept in memory at once."""
 _GROUP = 1 << 12
-"""Rows per row group of a part file; whole groups are read or skipped."""
+"""Number of rows in a part file's row groups, which are read or skipped as a whole."""
 
 
 @uncollected()
@@ -56,11 +56,11 @@ def extract(
 ) -> dict[str, Any]:
     """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
 
-    The columns are those of `length_segments.SCHEMA`. Rows are ordered by word, segment and priority, so the first n
-    rows of a word and segment are themselves a sample. The table does not depend on the number of workers, on
-    interruptions, or on the machines: `by_file` may search whole files elsewhere. `progress` is called with the bytes
-    read since the last call and the total. Raises DataError, MethodError and OutputError; finished work then stays in a
-    folder beside `out`, from which `resume` continues.
+    The columns are those of `length_bins.SCHEMA`. Rows are sorted by word, segment and priority, so the first n rows of
+    a word and segment are a random sample themselves. The table does not depend on the number of workers or machines
+    (`by_file` may search whole files on other machines) or on interruptions. `progress` is called with the number of
+    bytes read since the last call and the total. Raises DataError, MethodError or OutputError; finished work is then
+    kept in a folder beside `out`, from which a run with `resume` continues.
     """
     sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
     samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))
@@ -78,10 +78,12 @@ def extract(
 
 
 def _checked_target(out: str | Path, files: Sequence[TextFile]) -> Path:
-    """Return the path of the table. Raises MethodError or OutputError if the table cannot be written there."""
+    """Return `out` as a path. Raises MethodError or OutputError if the table cannot be written there."""
     target = Path(out)
     if target.suffix.lower() != ".parquet":
-        raise MethodError("is not the name of a Parquet file", where=str(target), hint="end it in .parquet")
+        raise MethodError(
+            "is not the name of a Parquet file", where=str(target), hint="give a file name that ends in .parquet"
+        )
     refuse_inputs(target, [file.place for file in files if "://" not in file.place])
     refuse_other(target, "a table of penchant corpus extract", _is_table)
     return target
@@ -96,7 +98,7 @@ def _is_table(path: Path) -> bool:
 
 @dataclass
 class _Reading:
-    """The state of an extraction: the rows found since the last save, and how far the files have been read."""
+    """State of an extraction in progress: rows found since the last save, and how far the files have been read."""
 
     search: Extraction
     files: Sequence[TextFile]
@@ -113,7 +115,7 @@ class _Reading:
         self.progress(float(sum(file.size for file in self.files[: self.current.file])), self.total)
 
     def blocks(self, workers: int) -> None:
-        """Read block by block, in this process or in several."""
+        """Search the files block by block, in one process or several."""
         position = (self.current.file, 0)
         for result in in_order(Finder(self.search), self._blocks(self.current), workers):
             number, tally = result.block.file, result.tally
@@ -127,7 +129,7 @@ class _Reading:
         self._save(replace(self.current, file=len(self.files), blocks=0))
 
     def _blocks(self, state: _State) -> Iterator[Task]:
-        """Yield the blocks that are still to be read, and append the hash of each file once it has been read."""
+        """Yield the blocks that remain to be read, and append the hash of each file once it has been read."""
         for number in range(state.file, len(self.files)):
             reader = Reader(self.files[number], number, layout=self.search.layout, field=self.search.field)
             for block in reader.blocks(state.blocks if number == state.file else 0):
@@ -135,7 +137,7 @@ class _Reading:
             self.hashes.append(reader.sha256)
 
     def whole_files(self, by_file: ByFile) -> None:
-        """Have whole files searched by `by_file`, and add the results in order."""
+        """Search whole files with `by_file`, and add the results in order."""
         for found in by_file(self.search, self._files(self.current)):
             number, size = found.number, self.files[found.number].size
             self.hashes.append(found.sha256)
@@ -149,7 +151,7 @@ class _Reading:
             yield FileTask(number, self.files[number], after, self.samples.k, self.samples.highest.copy())
 
     def _add(self, found: pl.DataFrame, tally: Tally, state: _State, size: int) -> None:
-        """Add the occurrences found in `size` bytes, and save them once there are enough unsaved bytes."""
+        """Add the occurrences found in `size` bytes, and save after every `EVERY` bytes or more."""
         self.current = state
         self.current.tally.add(tally)
         self.rows.append(self.samples.entering(found))
@@ -162,7 +164,7 @@ class _Reading:
         self.rows, self.unsaved = [], 0
 
     def finish(self, target: Path) -> dict[str, Any]:
-        """Draw the samples, write the table a few words at a time, and return its record."""
+        """Draw the samples, write the table a few words at a time, and return the table's record."""
         search, bins = self.search, len(self.search.bins)
         cells = range(len(search.forms) * bins)
         kept, near = np.zeros((2, len(cells)), np.int64)
@@ -204,7 +206,7 @@ class _Reading:
 
 
 def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:
-    """Return the values that must be unchanged for a run to be resumed."""
+    """Return the values that must be equal for an interrupted extraction to be resumed."""
     return {"version": __version__, "recipe": settings.recipe(), "texts": [[file.name, file.size] for file in files]}
 
 
@@ -213,7 +215,7 @@ def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]
 
 @dataclass(frozen=True)
 class _State:
-    """Reading progress: `blocks` of file number `file` have been read; `hashes` are those of the files before it."""
+    """Reading progress: `blocks` is the number of blocks read of file `file`; `hashes` are those of earlier files."""
 
     file: int = 0
     blocks: int = 0
@@ -222,11 +224,11 @@ class _State:
 
 
 _OURS = re.compile(r"state\.json|(part|sample)-\d{6,}\.parquet|\.[0-9a-f]{16}\.tmp")
-"""The names of the files in the folder of a store."""
+"""Pattern of the names of files in a store's folder."""
 
 
 class _Store:
-    """A folder with part files of occurrences, and the state of the reading after the last of them."""
+    """Folder with part files of occurrences and the reading state after the last part."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
@@ -235,9 +237,9 @@ class _Store:
         names = _names_in(folder)
         if self._record.name in names and not resume:
             hint = "continue with --resume, or delete it to start again"
-            raise MethodError("holds the results of an earlier run", where=str(folder), hint=hint)
+            raise MethodError("contains the results of an earlier run", where=str(folder), hint=hint)
         if not all(map(_OURS.fullmatch, names)):  # these would be lost when the folder is removed
-            raise OutputError("holds files that are not penchant's", where=str(folder), hint="move it away")
+            raise OutputError("contains files that penchant did not write", where=str(folder), hint="move the folder")
 
     @property
     def _record(self) -> Path:
@@ -255,16 +257,18 @@ class _Store:
             self.parts = [self._part(number) for number in range(saved["parts"])]  # any later part is unfinished
             priorities = pl.scan_parquet(self.parts, glob=False).select("cell", "priority").collect()
         except (DataError, OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
-            raise DataError("cannot be read; delete the folder", where=str(self.folder)) from error
+            raise DataError(
+                "cannot be read", where=str(self.folder), hint="delete the folder and start again"
+            ) from error
         if json.dumps(saved["identity"]) != json.dumps(self.identity):  # the order of words matters too
-            message = "belongs to an extraction of other texts or with other settings"
+            message = "belongs to an extraction from other texts or with other settings"
             raise MethodError(message, where=str(self.folder), hint="delete it, or repeat the earlier command")
         for (cell,), of_cell in priorities.group_by("cell"):
             samples.extend(int(str(cell)), of_cell["priority"].to_numpy())
         return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
 
     def write(self, rows: Sequence[pl.DataFrame], state: _State) -> None:
-        """Write the rows found since the last part, then the state; a part without its state is ignored."""
+        """Write the rows found since the last part, then the state; `restore` ignores a part without a state."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
         write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="uncompressed")
@@ -272,7 +276,7 @@ class _Store:
         write_text(json.dumps({"identity": self.identity, "parts": len(self.parts), **progress}), self._record)
 
     def rows(self, samples: Smallest, cells: range, bins: int) -> pl.DataFrame:
-        """Return the sampled rows of some cells, word by word, by rising priority."""
+        """Return the sampled rows of the cells, sorted by word, priority and cell."""
         largest = [samples.sample(cell)[-1:].tolist() for cell in cells]
         limits = pl.DataFrame(
             {"cell": cells, "last": [priorities[0] if priorities else 0 for priorities in largest]},
@@ -289,21 +293,21 @@ class _Store:
         )
 
     def remove(self) -> None:
-        """Remove the folder and its files, all of which a store wrote."""
+        """Remove the folder and its files, all of which were written by a store."""
         for name in _names_in(self.folder):
             (self.folder / name).unlink()
         self.folder.rmdir()
 
 
 def _names_in(folder: Path) -> list[str]:
-    """Return the names of the files in a folder, if it exists. Raises OutputError if it cannot be read."""
+    """Return the names of a folder's files; none if it does not exist. Raises OutputError if it cannot be read."""
     try:
         return [path.name for path in folder.iterdir()]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise OutputError(
-            f"cannot be written: {error.strerror}", where=str(folder), hint="name another file"
+            f"cannot be written: {error.strerror}", where=str(folder), hint="give another file name"
         ) from error
 
 
@@ -311,7 +315,7 @@ def _names_in(folder: Path) -> list[str]:
 
 
 def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:
-    """Group the cells of whole words so that each group has about `_ROWS` rows."""
+    """Yield ranges of the cells of whole words, with about `_ROWS` rows in each; `sizes` has the rows of each cell."""
     start, rows = 0, 0
     for cell in range(0, len(sizes), bins):
         size = sum(sizes[cell : cell + bins])

@@ -1,4 +1,4 @@
-"""Count words in the sentences that hold a word of one group, and in those that hold a word of another."""
+"""Counts of words in the sentences that contain a word of one group or of another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Forms = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Grouped:
-    """The words to count in the sentences of two groups, `a` and `b`; each word has its surface forms."""
+    """Words to count in the sentences of two groups, `a` and `b`, with the surface forms of every word."""
 
     a: Forms
     b: Forms
@@ -31,7 +31,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class GroupSearch:
-    """Contrasts of groups that are counted in one pass over a text; case matters only if `cased`."""
+    """Contrasts between groups to count in one pass over a text; matching is case-sensitive if `cased`."""
 
     contrasts: Sequence[Grouped]
     language: str = "und"
@@ -40,17 +40,17 @@ class GroupSearch:
     cased: bool = False
 
     def fold(self, text: str) -> str:
-        """Return a text or form as it is compared: in small letters unless `cased`."""
+        """Return a text or form in lowercase, or unchanged if `cased`, for comparison."""
         return text if self.cased else normalise(lowered(text, self.language))
 
 
 @dataclass(slots=True)
 class GroupCounts:
-    """The counts of one contrast by side ("A", "B").
+    """Counts of one contrast by side ("A", "B").
 
-    `sentences` hold words of one side only, and `total` words of any kind; `found` counts the words looked for, by side
-    and word. `members` counts the words of the groups, by side and word, in all sentences. `both` sentences hold words
-    of both groups and count for neither.
+    `sentences` counts the sentences that contain words of one side only, and `total` all words in them; `found` counts
+    the words searched for, by side and word. `members` counts the words of the groups, by side and word, in all
+    sentences. `both` is the number of sentences with words of both groups, which count for neither side.
     """
 
     sentences: Counter[str] = field(default_factory=Counter)
@@ -67,7 +67,7 @@ class GroupCounts:
 
 
 class Counted(NamedTuple):
-    """The counts of every contrast, and the files with their hashes; `skipped` of the `records` could not be read."""
+    """Counts of every contrast, and the files with their hashes; `skipped` of the `records` could not be read."""
 
     contrasts: list[GroupCounts]
     records: int
@@ -98,11 +98,11 @@ class _Search:
 
 
 _MARK = "\0"
-"""The separator of side and word; no word holds it."""
+"""Separator between side and word, which occurs in no word."""
 
 
 def _labelled(search: GroupSearch, parts: Sequence[tuple[str, Forms]]) -> dict[str, list[str]]:
-    """Return the forms as they are compared, by side and word."""
+    """Return the folded surface forms, keyed by side and word."""
     labelled: dict[str, list[str]] = {}
     for side, forms in parts:
         for word, surfaces in forms.items():
@@ -132,9 +132,9 @@ def count_groups(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Read the files once and count every contrast in all sentences, repeated ones too.
+    """Read the files once and count every contrast in all sentences, including repeated sentences.
 
-    Raises DataError for text that cannot be read, and MethodError for a package that is missing.
+    Raises DataError if a text cannot be read, and MethodError if a package is missing.
     """
     contrasts = [GroupCounts() for _ in search.contrasts]
     text = Pass(files, search.layout, search.field)

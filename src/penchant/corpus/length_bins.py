@@ -1,4 +1,4 @@
-"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences."""
+"""Tables of occurrences: their columns, and their division into segments by sentence length."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SCHEMA: Mapping[str, Any] = {
 }
 """Columns of a table of occurrences.
 
-These are sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and the
-file, or "the data#" and a hash for a table given in Python.
+The columns are the sentence id, the stimulus, the sentence, the start and end of the form, the form, the number of
+words in the sentence, and the file (or "the data#" and a hash for a table given in Python).
 """
 KEY = "penchant"
-"""The key of the extraction record in the Parquet metadata of a table."""
+"""Key of the extraction record in a table's Parquet metadata."""
 
 Mode = Literal["window", "bin"]
 _LONGER = re.compile(r">\s*([0-9]+)")
@@ -36,7 +36,7 @@ _LONGER = re.compile(r">\s*([0-9]+)")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Sentences of `low` to `high` words (None: no upper limit), cut to `length` words or whole (None)."""
+    """Segment of sentences with `low` to `high` words (None: no upper limit), cut to `length` words (None: not cut)."""
 
     name: str
     length: int | None
@@ -47,17 +47,17 @@ class Segment:
 def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
     """Return the segments of a study, each given as a number L, ">L" or "all".
 
-    With mode `window`, L means windows of exactly L words; with `bin`, whole sentences of at most L words and more than
-    the previous bound. ">L" means whole sentences of more than L words, and "all" (not with `bin`) all whole sentences.
-    Raises MethodError.
+    With mode `window`, L stands for windows of exactly L words; with mode `bin`, for whole sentences of at most L words
+    and more than the previous bound. ">L" stands for whole sentences of more than L words, and "all" (not with `bin`)
+    for all whole sentences. Raises MethodError if a segment is invalid or repeated.
     """
     if not spec:
-        raise MethodError("no segment is named", hint="name segments such as 9, 25, 75 and '>75'")
+        raise MethodError("no segment is given", hint="give segments such as 9, 25, 75 and '>75'")
     result: list[Segment] = []
     for item in spec:
         segment = _segment(item, mode, result[-1] if result else None)
         if segment in result:
-            raise MethodError(f"the segment '{item}' is named twice")
+            raise MethodError(f"the segment '{item}' is given twice")
         result.append(segment)
     return tuple(result)
 
@@ -69,7 +69,7 @@ def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
         return Segment("all", None, 1, None)
     if isinstance(bound, bool) or not isinstance(bound, int):
         also = ", or 'all'" if mode == "window" else ""
-        hint = f"use a number of words, '>' and a number{also}"
+        hint = f"give a number of words, '>' and a number{also}"
         raise MethodError(f"{item!r} is not a segment for {mode}s", hint=hint)
     if bound < 1:
         raise MethodError(f"{item!r} is not a segment: a sentence has at least one word")
@@ -79,11 +79,11 @@ def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
 
 
 def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
-    """Return the bin of sentences up to a bound, or beyond it, that are in no previous bin."""
+    """Return the bin from the previous bin's bound to `bound`, or beyond `bound` if `longer`."""
     low = previous.high + 1 if previous and previous.high else 1
     if previous and (previous.high is None or bound < low - longer):
         shown = f">{bound}" if longer else str(bound)
-        hint = "name the bounds in rising order, and '>' with the last bound at the end"
+        hint = "give the bounds in increasing order, and '>' with the last bound at the end"
         raise MethodError(f"the bin {shown} cannot follow {previous.name}", hint=hint)
     if longer:
         return Segment(f">{bound}", None, bound + 1, None)
@@ -91,10 +91,10 @@ def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
 
 
 def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
-    """Return the occurrences whose sentences fit a segment, in order.
+    """Return the occurrences whose sentences belong to a segment, in order.
 
-    For windows, `text`, `start` and `end` are those of the window and `words` still counts the sentence; forms with
-    more words than the window are left out.
+    For windows, `text` is the window, `start` and `end` are offsets in the window, and `words` is still the number of
+    words in the sentence; forms with more words than the window are omitted.
     """
     fits = pl.col("words") >= segment.low
     fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))

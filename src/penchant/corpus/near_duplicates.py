@@ -1,4 +1,4 @@
-"""Near duplicates of earlier sentences: copies with another date or headline, templates, boilerplate."""
+"""Detection of near duplicates of earlier sentences, such as copies with another date, templates and boilerplate."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from penchant.corpus.text_folding import fold, fold_lines
 from penchant.errors import missing_package
 
 SHINGLE = 5
-"""Characters per shingle."""
+"""Number of characters in a shingle."""
 THRESHOLD = 0.8
-"""Jaccard similarity from which sentences are near duplicates."""
+"""Minimum Jaccard similarity of near duplicates."""
 BANDS, ROWS = 14, 5
-"""Bands of hashes, and hashes per band.
+"""Number of bands of hashes, and number of hashes per band.
 
-At least one band agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs exactly at the threshold, and more above
-it. Longer bands would yield fewer dissimilar candidates, but miss more pairs.
+At least one band agrees with probability 1 − (1 − 0.8⁵)¹⁴ = 0.996 for pairs at the threshold, and with a higher
+probability above it. Longer bands would yield fewer dissimilar candidates, but miss more similar pairs.
 """
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
@@ -35,15 +35,16 @@ _ROUNDING = 1e-9
 _BITS = 1024  # bits per mask; a sentence has about a hundred shingles
 _BLOCK = 1 << 12  # masks made at once
 _WORTH = 0.9
-"""The largest share of texts left for which counting their shingles again is worth its cost."""
+"""Maximum proportion of remaining texts for which another round of counting shingles is worth its cost."""
 
 
 class NearDuplicates:
-    """A filter that drops near duplicates of earlier sentences.
+    """Filter that drops near duplicates of earlier sentences.
 
-    A sentence is only dropped if the Jaccard similarity of its shingles (runs of five characters of the folded text) to
-    those of a kept one reaches `THRESHOLD` (Broder 1997), and then with a probability of at least 0.996. MinHash and
-    bands of hashes find candidates (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
+    A sentence is dropped only if the Jaccard similarity between its shingles (runs of five characters of the folded
+    text) and the shingles of a kept sentence reaches `THRESHOLD` (Broder 1997), and then with a probability of at least
+    0.996. MinHash and banded hashes find candidates (Leskovec, Rajaraman & Ullman, Mining of Massive Datasets, section
+    3.4).
     """
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class NearDuplicates:
         self._prepared: dict[str, tuple[str, _Masks]] = {}
 
     def add(self, text: str) -> bool:
-        """Return True for a new sentence, which is kept, and False for a near duplicate of one kept before."""
+        """Return True and keep a new sentence; return False for a near duplicate of a kept sentence."""
         folded, mask = self._prepared.pop(text, None) or (fold(text), None)
         if folded in self._texts:
             return False
@@ -78,12 +79,13 @@ class NearDuplicates:
         return True
 
     def possible(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which of some texts may have a near duplicate among them, much faster than by comparing them.
+        """Return a mask of the texts that may have a near duplicate in `texts`, without pairwise comparison.
 
         Two texts of similarity t share at least the fraction t of the shingles of each, so a text has no near duplicate
-        if more than 1 − t of its shingles occur only once. Shingles are counted by short hashes; two with the same
-        hash, like texts shorter than a shingle, only make more texts possible. The texts left are counted again without
-        the others, none of which is like them, as long as their number falls. Those that remain are prepared for `add`.
+        if more than 1 − t of its shingles occur only once. Shingles are counted by short hashes; a hash collision, like
+        a text shorter than a shingle, can only add texts to the mask. Counting is repeated on the remaining texts, to
+        which none of the excluded texts is similar, until their number stops falling. The texts that then remain are
+        prepared for `add`.
         """
         folded = fold_lines(texts)
         hashes = _Hashes.of(folded + "\n")
@@ -103,9 +105,9 @@ class NearDuplicates:
         return possible
 
     def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
-        """Return whether the Jaccard similarity to one of the texts of these keys is at least the threshold.
+        """Return True if the Jaccard similarity to one of the kept texts at `keys` is at least the threshold.
 
-        Templates have very many candidates, so a bound by masks excludes nearly all of them first.
+        Texts from a template have very many candidates; an upper bound from masks first excludes nearly all of them.
         """
         able = keys[mask.highest_similarities(self._masks, keys) >= THRESHOLD].tolist()
         if not able:
@@ -121,9 +123,9 @@ class NearDuplicates:
 
 
 class _Hashes(NamedTuple):
-    """Hashes of the shingles that begin at each place of several texts, joined by line ends.
+    """Hashes of the shingles that begin at each character of several texts, each of which ends with a newline.
 
-    `starts` and `ends` (the line end) delimit each text; `shingles` is its number of shingles, below 1 for a text
+    `starts` and `ends` (the newline) delimit each text; `shingles` is its number of shingles, less than 1 for a text
     shorter than a shingle.
     """
 
@@ -134,7 +136,7 @@ class _Hashes(NamedTuple):
 
     @classmethod
     def of(cls, folded: str) -> _Hashes:
-        """Return the hashes of folded texts, given as one text in which each is a line with its end."""
+        """Return the hashes of folded texts, given as one string in which each text is a line with its newline."""
         codes = code_points(folded).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
@@ -144,7 +146,7 @@ class _Hashes(NamedTuple):
         return cls(four[: len(codes)] * _FACTOR + padded[SHINGLE - 1 :], ends - sizes + 1, ends, sizes - SHINGLE)
 
     def at(self, numbers: NDArray[np.int64]) -> _Hashes:
-        """Return the hashes of some of the texts."""
+        """Return the hashes of the texts at the given indices."""
         sizes = self.shingles[numbers] + SHINGLE
         ends = np.cumsum(sizes) - 1
         starts = ends - sizes + 1
@@ -152,7 +154,7 @@ class _Hashes(NamedTuple):
         return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
-        """Return which texts have no shingle, or at least this share of shingles that may occur more than once."""
+        """Return a mask of the texts of which at least `share` of the shingles (or none) may occur more than once."""
         single = _single(self.codes)
         for place in range(SHINGLE):  # what runs into the next text is no shingle
             single[np.maximum(self.ends - place, 0)] = False
@@ -177,7 +179,7 @@ class _Hashes(NamedTuple):
 
 
 class _Masks:
-    """Bit masks (n, words) of sets of shingles, in which every shingle sets a bit.
+    """Bit masks of n sets of shingles, of shape (n, words); every shingle sets one bit.
 
     A set has at least `least` shingles, one for each bit that is set, and at most `spare` more.
     """
@@ -190,7 +192,7 @@ class _Masks:
 
     @classmethod
     def empty(cls) -> _Masks:
-        """Return masks of no text."""
+        """Return an empty array of masks."""
         return cls(np.zeros((0, _BITS // 64), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
     @classmethod
@@ -213,7 +215,7 @@ class _Masks:
         self._used += 1
 
     def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return upper bounds of the similarity of this set, the only one here, to some of the others.
+        """Return upper bounds of the similarity between this single mask's set and the sets of `others` at `keys`.
 
         Two sets share at most as many shingles as their masks share bits, plus the smaller of their `spare` counts.
         """
@@ -223,14 +225,14 @@ class _Masks:
 
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return which hashes share their first bits with no other."""
+    """Return a mask of the hashes whose leading bits, after multiplication, differ from those of all others."""
     bits = min(len(hashes).bit_length() + 1, _MOST_BITS)
     slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
     return np.asarray((np.bincount(slots, minlength=1 << bits) == 1).take(slots))
 
 
 def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the number of bits that are set in each mask, (n,), of masks (n, words)."""
+    """Return the number of bits set in each mask, of shape (n,), for masks of shape (n, words)."""
     if hasattr(np, "bitwise_count"):
         return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
     return np.asarray(_bits_of_numbers().take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
@@ -242,7 +244,7 @@ def _bits_of_numbers() -> NDArray[np.uint8]:
 
 
 def shingles(folded: str) -> list[str]:
-    """Return all runs of `SHINGLE` characters of a folded text, in order; a shorter text is a single one."""
+    """Return all runs of `SHINGLE` characters of a folded text, in order; a shorter text is its own single shingle."""
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
@@ -252,9 +254,9 @@ def shingles(folded: str) -> list[str]:
 def drawn(
     rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return which rows of some words, sorted by word and priority, belong to the samples.
+    """Return a mask of the rows, sorted by word and priority, that belong to the samples.
 
-    Adds to the counts by cell, `kept` and `near`.
+    The numbers of kept rows and of near duplicates in each cell are added to `kept` and `near`.
     """
     mask = np.zeros(len(rows), np.bool_)
     cells = rows["cell"].to_numpy()
@@ -276,7 +278,7 @@ def _first_of_each(cells: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 
 def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
-    """Return the sentences, by id, that may be near duplicates of each other."""
+    """Return the sentences that may be near duplicates of each other, keyed by id."""
     texts = dict(
         zip(rows["id"].to_list(), map(normalise, rows["text"].to_list()), strict=True)
     )  # a sentence may have several rows
@@ -284,7 +286,7 @@ def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
 
 
 def _without_near(rows: pl.DataFrame, per_word: int, near: NDArray[np.int64]) -> list[bool]:
-    """Return which rows of a word belong to its samples of `per_word` a cell, and count near duplicates in `near`."""
+    """Return a mask of a word's rows that belong to samples of `per_word` per cell; count near duplicates in `near`."""
     seen = NearDuplicates()
     possible = _possible(rows, seen)
     is_new: dict[str, bool] = {}

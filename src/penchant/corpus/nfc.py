@@ -1,4 +1,4 @@
-"""Unicode's composed form (NFC, UAX #15) of long texts that are mostly or wholly in that form already."""
+"""Normalisation to NFC (UAX #15) of long texts that are already mostly or entirely in NFC."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 _SHORT = 512  # up to about this length, unicodedata is faster
 _BLOCK = 1 << 16  # characters looked up at once, which fit in the processor's cache
 BASIC = 0x10000
-"""The number of code points in the basic plane; most texts have no others, and its tables are quick to make."""
+"""Number of code points in the Basic Multilingual Plane; most texts have no others, and its tables build quickly."""
 _END = 0x30000  # no character from here on is changed by NFC or has a combining class
 _REORDER, _COMPOSE, _HANGUL, _BEFORE, _NEVER = 1, 2, 4, 4, 0xFF
-"""Roles of a character in a change.
+"""Roles of a character in changes under normalisation.
 
-The low four bits are its roles as the left of two neighbours, the high four (shifted by _BEFORE) as the right one.
-_NEVER marks a character that does not occur in NFC, 0 one that takes no part.
+The low four bits are the character's roles as the left of two neighbours, the high four (shifted by _BEFORE) its roles
+as the right neighbour. _NEVER marks a character that does not occur in NFC, 0 a character that takes part in no change.
 """
 _Codes: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 _L, _V, _T, _LV = range(0x1100, 0x1113), range(0x1161, 0x1176), range(0x11A8, 0x11C3), range(0xAC00, 0xD7A4, 28)
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC, the form in which all texts and words are compared.
+    """Return the text in NFC, the normalisation form in which all texts and words are compared.
 
-    The result is that of unicodedata.normalize. In scripts such as Bengali this function is much faster, since it
+    The result equals that of unicodedata.normalize. For scripts such as Bengali this function is much faster, since it
     decomposes only the few characters that may change.
     """
     if text.isascii():
@@ -49,10 +49,10 @@ def normalise(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Survey:
-    """The code points of a text, their roles (`parts`), and the places where it may not be in NFC.
+    """Code points of a text, their roles (`parts`), and the positions at which the text may not be in NFC.
 
-    `never` are the places of characters that never occur in NFC, `near` those of the left of two neighbours that may
-    take part in a change together.
+    `never` are the positions of characters that never occur in NFC; `near` are the positions of the left characters of
+    neighbours that may change together.
     """
 
     codes: _Codes
@@ -62,7 +62,7 @@ class _Survey:
 
 
 def _look(text: str) -> _Survey | None:
-    """Survey a text; None if so many places are suspect that normalising the whole text is faster."""
+    """Return the survey of a text; None if so many positions are suspect that normalising the whole text is faster."""
     codes = code_points(text)
     table = _tables_of(codes).parts
     parts = np.empty(len(codes), np.uint8)
@@ -81,7 +81,7 @@ def _look(text: str) -> _Survey | None:
 
 
 def code_points(text: str) -> _Codes:
-    """Return the code points of a text, lone surrogates included."""
+    """Return the code points of a text, including lone surrogates."""
     data = text.encode("utf-16-le", "surrogatepass")
     if len(data) == 2 * len(text):
         return np.frombuffer(data, "<u2")
@@ -89,12 +89,12 @@ def code_points(text: str) -> _Codes:
 
 
 def table_end(codes: _Codes) -> int:
-    """Return the end of a table that covers what `code_points` gave: `BASIC`, or the end of all code points."""
+    """Return the size of a table that covers `codes`: `BASIC` for 16-bit codes, otherwise all of Unicode."""
     return BASIC if codes.itemsize == 2 else sys.maxunicode + 1
 
 
 def _replaced(text: str, survey: _Survey | None) -> str:
-    """Replace letters that never occur in NFC, if the survey has so many that replacing each everywhere is fastest."""
+    """Replace all instances of frequent characters that never occur in NFC, if the survey has many of them."""
     if survey is None or len(survey.never) * 1_000 < len(survey.codes):
         return text
     letters, counts = np.unique(survey.codes[survey.never], return_counts=True)
@@ -105,14 +105,14 @@ def _replaced(text: str, survey: _Survey | None) -> str:
 
 
 def _changes(survey: _Survey) -> list[int]:
-    """Return the places where the text may not be in NFC.
+    """Return the positions at which the text may not be in NFC.
 
-    If there is none, the text is in NFC: each of its characters is (none is _NEVER), and
-    1. their decompositions, in sequence, are in canonical order, since no mark follows one of a higher class;
-    2. each decomposition composes back to its character only. What could compose with a character after it is the
-       first starter or mark of the next one. A starter can only if nothing is left between the two, which the table
-       of pairs shows; a mark after a mark that stayed is reported if it composes with anything at all, and a mark
-       after a starter by the table of pairs.
+    If there are none, the text is in NFC: every character is in NFC (none is _NEVER), and
+    1. the sequence of decompositions is in canonical order, since no mark follows a mark of a higher combining class;
+    2. every decomposition composes back to its own character. Only the first starter or mark of the next character
+       could compose with a character. A starter can compose only if nothing intervenes, which the table of pairs
+       covers; a mark after another mark is reported if it composes with any character, and a mark after a starter if
+       the table of pairs contains the two.
     """
     tables = _tables_of(survey.codes)
     left, right = survey.codes[survey.near], survey.codes[survey.near + 1]
@@ -127,10 +127,10 @@ def _changes(survey: _Survey) -> list[int]:
 
 
 def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
-    """Return the text with the surroundings of each change composed.
+    """Return the text with the surroundings of each position in `changes` normalised.
 
-    A character that takes no part (a starter without decomposition that composes with nothing) divides a text into
-    pieces that can be normalised independently.
+    A character with role 0 (a starter that has no decomposition and composes with nothing) divides a text into parts
+    that can be normalised independently.
     """
     if not changes:
         return text
@@ -155,10 +155,10 @@ def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """Tables by code point below some end, with one more entry for all other code points.
+    """Tables indexed by code point, with an additional last entry for all code points beyond the table.
 
-    `parts` are the roles; `first` and `last` are the combining classes of the first and last character of the
-    decomposition. `pairs` are the neighbours that compose, sorted, without Hangul.
+    `parts` are the roles; `first` and `last` are the combining classes of the first and last characters of the
+    decomposition. `pairs` are the pairs of neighbours that compose, sorted, without Hangul.
     """
 
     parts: NDArray[np.uint8]
@@ -177,10 +177,10 @@ def _tables_of(codes: _Codes) -> _Tables:
 
 @functools.cache
 def _tables(end: int = _END) -> _Tables:
-    """Build the tables from `unicodedata`, which sets the version of Unicode.
+    """Build the tables for code points below `end` from `unicodedata`, in its version of Unicode.
 
-    Tables up to `BASIC` are the beginning of the full ones: no characters of the basic plane compose into one beyond
-    it.
+    Tables up to `BASIC` are prefixes of the full tables: no characters of the basic plane compose into a character
+    outside it.
     """
     parts, first, last = (np.zeros(end + 1, np.uint8) for _ in range(3))
     characters = [*map(chr, range(0x80, _LV.start)), *map(chr, range(_LV.stop, end))]  # Hangul syllables: below

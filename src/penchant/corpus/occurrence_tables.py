@@ -1,4 +1,4 @@
-"""Read the tables of occurrences that `extraction.extract` writes, and count by word, form and sentence length."""
+"""Tables of occurrences written by `extraction.extract`: lookup, and counts by word, form and sentence length."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ _MOST_NAMED = 10
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
-    """Return the record of an extraction. Raises DataError if the file is not a table of one."""
+    """Return the extraction record of a table. Raises DataError if the file is not a table of an extraction."""
     file = Path(path)
     require_file(file)
     try:
         metadata = pl.read_parquet_metadata(file).get(KEY)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise DataError("is not a Parquet file", file=file, hint="penchant corpus extract makes one") from error
+        raise DataError("is not a Parquet file", file=file, hint="create one with penchant corpus extract") from error
     if metadata is None:
-        raise DataError("is not from penchant corpus extract", file=file)
+        raise DataError("was not written by penchant corpus extract", file=file)
     record: dict[str, Any] = json.loads(metadata)
     return record
 
 
 def short(record: Mapping[str, Any]) -> list[tuple[str, str, int]]:
-    """Return word, segment and number of occurrences kept, for all that fall short of the minimum."""
+    """Return the word, segment and number of occurrences kept of each cell below the minimum."""
     minimum = record["recipe"]["minimum"]
     return [(cell["word"], cell["segment"], cell["kept"]) for cell in record["cells"] if cell["kept"] < minimum]
 
 
 def notes(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield notes on the numbers: unreadable records, sentences that were too long, and words that fall short."""
+    """Yield notes on the counts: unreadable records, sentences that were too long, and words below the minimum."""
     recipe, tally = record["recipe"], record["tally"]
     if tally["skipped"]:
         were = for_one(tally["skipped"], "were")
@@ -66,7 +66,7 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
-    """Return the occurrences kept of a word, or of one form of it. Raises DataError if it was not looked for."""
+    """Return the occurrences kept of a word or of one of its forms. Raises DataError if it was not searched for."""
     record = read_record(path)
     normalised = normalise(word)
     if normalised not in record["recipe"]["forms"]:
@@ -74,7 +74,9 @@ def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
         owners = [owner for owner, forms in record["recipe"]["forms"].items() if normalised in forms]
         likely = ", ".join(owners or similar)
         raise DataError(
-            f"'{word}' was not looked for", file=path, hint=f"did you mean {likely}?" if likely else "see corpus stats"
+            f"'{word}' was not searched for",
+            file=path,
+            hint=f"did you mean {likely}?" if likely else "list the words with penchant corpus stats",
         )
     occurrences = pl.scan_parquet(path, glob=False).filter(pl.col("word") == normalised)
     matched = pl.col("matched").str.normalize("NFC")
@@ -84,15 +86,16 @@ def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
 def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
     """Count the occurrences found, by word, by form of a word, or by segment.
 
-    `occurrences` counts all in the corpus. Words and segments also have: how many occurrences differ (`distinct`, and
-    `distinct_estimated` if that is an estimate from the sample), how many near duplicates were dropped, how many
-    occurrences were kept, and those that fall short of the minimum: for a word the segments, for a segment the number
-    of words. Forms that never occur are listed with 0. Raises MethodError for any other `by`.
+    `occurrences` is the number of all occurrences in the corpus. Words and segments also have `distinct`, the number of
+    distinct occurrences (`distinct_estimated` is true if it is estimated from the sample), `near_duplicates`, the
+    number of near duplicates dropped, `kept`, the number of occurrences kept, and `short`: the segments in which a word
+    is below the minimum, or the number of words below it in a segment. Forms that never occur are listed with 0. Raises
+    MethodError if `by` is none of the three.
     """
     if by == "form":
         return _forms(record)
     if by not in ("word", "segment"):
-        raise MethodError(f"there are no counts by '{by}'", hint=one_of(by, ("word", "form", "segment")))
+        raise MethodError(f"occurrences cannot be counted by '{by}'", hint=one_of(by, ("word", "form", "segment")))
     cells = pl.DataFrame(record["cells"], infer_schema_length=None)
     few = pl.col("kept") < record["recipe"]["minimum"]
     label = pl.format("{} ({})", pl.col("segment" if by == "word" else "word"), pl.col("kept"))

@@ -1,4 +1,4 @@
-"""Occurrences of words in sentences: read from a table or found in plain text."""
+"""Occurrences of words in sentences, read from tables or found in plain text."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from penchant.text_io import decoded, lines, opened, require_file
 from penchant.unicode_spellings import Alignment
 
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
-"""A segment of sentence lengths as a study names it; see `segments`."""
+"""Segment of sentence lengths as given in a study; see `segments`."""
 TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
-"""The extensions of tables; files with any other are plain text."""
+"""File extensions of tables; files with other extensions are plain text."""
 
 _Record = tuple[str, str, str, int, int, str, int, str]
 
 
 OCCURRENCE = ("id", "word", "text", "start", "end")
-"""The columns of occurrences given in Python without names, in order."""
+"""Columns of occurrences given in Python without column names, in order."""
 
 
 class OccurrenceRow(BaseModel):
-    """A row of a table of occurrences; other columns are ignored."""
+    """Row of a table of occurrences; other columns are ignored."""
 
     id: Annotated[Text, Field(description="of the sentence, the same for all words found in it")]
     word: Annotated[Text, Field(description="the stimulus, without suffix")]
@@ -51,12 +51,12 @@ class OccurrenceRow(BaseModel):
 
 @asked
 def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: str = "und") -> pl.DataFrame:
-    """Read the occurrences of words in one or more files, in order, or in a table given in Python.
+    """Read the occurrences of words from one or more files, in order, or from a table given in Python.
 
-    A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are left out. Plain text (also
-    .gz) has one sentence per line and is searched for the forms, whose capitals are those of the `language`; a sentence
-    that is repeated in a file is used once. Texts are returned as they are written. Raises DataError naming file and
-    line.
+    A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are omitted. Plain text (also .gz)
+    has one sentence per line and is searched for the forms, capitalised by the rules of `language` at the beginning of
+    a sentence; a sentence that is repeated in a file is used once. Texts are returned as they are written, without
+    normalisation. Raises DataError with the file and line if the data are invalid.
     """
     listed = plain(path)
     names = isinstance(listed, list) and bool(listed) and not is_table(listed)
@@ -76,17 +76,17 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: st
             if sentences.setdefault(name, text) != text:
                 raise DataError(f"the id '{name}' belongs to another sentence", file=file, line=line)
             if (name, word, start) in seen:
-                message = f"the sentence '{name}' has '{word}' at character {start} twice"
-                raise DataError(message, file=file, line=line, hint="leave one of the two out")
+                message = f"the occurrence of '{word}' at character {start} of sentence '{name}' appears twice"
+                raise DataError(message, file=file, line=line, hint="remove one of the two rows")
             seen.add((name, word, start))
             records.append(record)
     return pl.DataFrame(records, schema=SCHEMA, orient="row")
 
 
 def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame | None:
-    """Read tables that `extraction.extract` wrote, all rows at once.
+    """Read tables written by `extraction.extract`, all rows at once.
 
-    Returns None if a file is anything else or has a fault, which reading row by row will report.
+    Returns None if a file is not such a table or is invalid; reading the file row by row then reports the error.
     """
     frames = []
     for file in files:
@@ -112,13 +112,13 @@ def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -
 
 
 def _refuse_same_names(files: Sequence[Path]) -> None:
-    """Raise DataError for plain text files with the same name, since it identifies their sentences."""
+    """Raise DataError if plain text files have the same name, since sentence ids begin with it."""
     by_name: dict[str, Path] = {}
     for file in files:
         first = by_name.setdefault(_stem(file), file)
         if first is not file:
             raise DataError(
-                f"has the same name as {first}, so their sentences would mix", file=file, hint="rename one of them"
+                f"has the same name as {first}, so ids would not be unique", file=file, hint="rename one of them"
             )
 
 
@@ -131,21 +131,21 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
         try:
             _require_form(row)
         except ValueError as error:
-            raise DataError(str(error), file=file, line=line, hint="places count characters, from 0") from error
+            raise DataError(str(error), file=file, line=line, hint="give character offsets from 0") from error
         text, start, end = row.text, row.start, row.end
         source = row.source or file_name(file)
         yield line, (row.id, word, text, start, end, text[start:end], count_words(text), source)
 
 
 def _require_form(row: OccurrenceRow) -> None:
-    """Raise ValueError if the form is outside the text, contains no word, or composes with its neighbours."""
+    """Raise ValueError if the form is outside the text, contains no word, or composes with adjacent characters."""
     if not 0 <= row.start < row.end <= len(row.text):
-        raise ValueError(f"start {row.start} and end {row.end} are not a place in a text of {len(row.text)} characters")
+        raise ValueError(f"start {row.start} and end {row.end} are not a span of a text of {len(row.text)} characters")
     form = row.text[row.start : row.end]
     if not count_words(form):
-        raise ValueError(f"there is no word from start {row.start} to end {row.end}, but {form!r}")
+        raise ValueError(f"the text from start {row.start} to end {row.end} is not a word: {form!r}")
     if "".join(map(normalise, (row.text[: row.start], form, row.text[row.end :]))) != normalise(row.text):
-        raise ValueError(f"start {row.start} and end {row.end} cut a letter off its marks: {form!r}")
+        raise ValueError(f"start {row.start} and end {row.end} separate a letter from its marks: {form!r}")
 
 
 def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
@@ -165,11 +165,11 @@ def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
             start, end = (begin, stop) if places is None else places.span(begin, stop)
             yield line, (f"{stem}:{line}", word, text, start, end, text[start:end], words, file.name)
     if not line:
-        raise DataError("holds no sentence", file=file)
+        raise DataError("contains no sentences", file=file)
 
 
 def _sentences(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not blank, stripped of white space."""
+    """Yield the number of each nonblank line and its text without surrounding white space."""
     try:
         with opened(file) as stored:
             unpacked = gzip.GzipFile(fileobj=stored) if file.suffix.lower() == ".gz" else stored
@@ -182,7 +182,7 @@ def _sentences(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _stem(file: Path) -> str:
-    """Return the name of a plain text file without its extensions. Raises DataError for a compressed table."""
+    """Return the name of a plain text file without extensions. Raises DataError if the file is a compressed table."""
     name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
     if name.suffix.lower() in TABLES:
         raise DataError("is a compressed table", file=file, hint="decompress it, or save it as Parquet")

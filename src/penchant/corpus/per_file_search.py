@@ -1,4 +1,4 @@
-"""Search whole files one by one, such as on other machines, and merge the occurrences in the order of the files."""
+"""Search of whole files, for example on other machines, whose results are merged in the order of the files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from penchant.gc_control import uncollected
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """A file to be searched, without its first `after` blocks, for samples of `size`.
+    """File to search, without its first `after` blocks, for samples of up to `size` occurrences per cell.
 
-    `highest` are, by cell, the highest priorities that can enter the sample of the corpus.
+    `highest` has, for each cell, the highest priority that can enter the corpus's sample.
     """
 
     number: int
@@ -34,7 +34,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class FileFound:
-    """The occurrences in a file that may belong to the sample, all counts, and the hash of the file as stored."""
+    """Candidate occurrences in a file, the counts of all occurrences, and the hash of the stored file."""
 
     number: int
     rows: pl.DataFrame
@@ -43,12 +43,12 @@ class FileFound:
 
 
 ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFound]]
-"""A function that searches files and yields the results in their order."""
+"""Function that searches files and yields the results in the order of the files."""
 
 
 @uncollected()
 def found_in(search: Extraction, task: FileTask) -> FileFound:
-    """Search a file. Raises DataError for one that cannot be read."""
+    """Return the result of searching a file. Raises DataError if the file cannot be read."""
     find, tally, rows = Finder(search), Tally(), [pl.DataFrame(schema=ROWS)]
     samples = Smallest(len(task.highest), task.size)
     samples.highest = task.highest.copy()

@@ -1,4 +1,4 @@
-"""Samples of a stream that do not depend on its order: the items with the smallest random priorities."""
+"""Order-independent sampling of a stream: a sample has the items with the smallest random priorities."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 SPACE = 1 << 64
-"""The number of priorities, which are integers from 0."""
+"""Number of possible priorities, which are integers from 0."""
 
 
 def priority(seed: int, *parts: str) -> int:
-    """Return the priority of an item described by its parts, a hash that is uniform over seeds.
+    """Return the priority of an item: a uniformly distributed hash of the seed and the item's parts.
 
-    Equal items have equal priorities, so they count once and the same are drawn wherever they occur.
+    Equal items have equal priorities, so repeated items count once, and samples do not depend on where items occur.
     """
     return int.from_bytes(_begun(seed, *parts).digest(), "little")
 
 
 def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.uint64]:
-    """Return `priority(seed, word, str(nth), content)` of many items, given the contents in UTF-8."""
+    """Return `priority(seed, word, str(nth), content)` for each item; contents are given in UTF-8."""
     begun: dict[tuple[str, int], Any] = {}
     digests = []
     for word, nth, content in zip(words, nths, contents, strict=True):
@@ -48,9 +48,10 @@ T = TypeVar("T")
 def spread(
     items: Sequence[T], limit: int, *, seed: int, content: Callable[[T], Sequence[str]], group: Callable[[T], str]
 ) -> list[T]:
-    """Return at most `limit` items, in their order, spread evenly over their groups.
+    """Return a sample of at most `limit` items, in their original order, spread evenly over the groups.
 
-    The groups take turns, each giving its item of the smallest priority. A smaller sample is part of every larger one.
+    The groups take turns, and each contributes its remaining item of the smallest priority. Every sample is a subset of
+    any larger sample of the same items with the same seed.
     """
     order = sorted(range(len(items)), key=lambda i: priority(seed, *content(items[i])))
     taken: Counter[str] = Counter()
@@ -63,7 +64,7 @@ def spread(
 
 
 class Smallest:
-    """The k smallest distinct priorities of each of many cells."""
+    """Container of the k smallest distinct priorities of each cell."""
 
     def __init__(self, cells: int, k: int) -> None:
         self.k = k
@@ -71,10 +72,10 @@ class Smallest:
         self._sorted = np.zeros(cells, np.bool_)
         self._new: list[set[int]] = [set() for _ in range(cells)]
         self.highest = np.full(cells, SPACE - 1, np.uint64)
-        """By cell, the highest priority that can enter the sample."""
+        """Highest priority that can enter the sample, by cell."""
 
     def add(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Add priorities, each to a cell, and return which of them are new and can belong to the sample."""
+        """Add each priority to its cell, and return a mask of the priorities that are new and can enter the sample."""
         added = np.zeros(len(cells), np.bool_)
         able = np.flatnonzero(priorities <= self.highest[cells])
         able = able[~self._kept_before(cells[able], priorities[able])]
@@ -92,11 +93,11 @@ class Smallest:
         return added
 
     def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Add the `priority` of each row to its `cell`; return the rows that are new and can belong to the sample."""
+        """Add each row's `priority` to its `cell`, and return the rows that are new and can enter the sample."""
         return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
 
     def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return which priorities are in the sorted part of the sample of their cell."""
+        """Return a mask of the priorities that are in the sorted part of their cell's sample."""
         known = np.zeros(len(cells), np.bool_)
         sorted_before = np.flatnonzero(self._sorted[cells])
         for cell in np.unique(cells[sorted_before]).tolist():
@@ -106,7 +107,7 @@ class Smallest:
         return known
 
     def extend(self, cell: int, priorities: NDArray[np.uint64]) -> None:
-        """Add many priorities of one cell."""
+        """Add many priorities to a cell."""
         self._new[cell].update(priorities.tolist())
         self._merge(cell)
 
@@ -120,15 +121,15 @@ class Smallest:
             self.highest[cell] = merged[self.k - 1]
 
     def sample(self, cell: int) -> NDArray[np.uint64]:
-        """Return the priorities of the sample, in rising order."""
+        """Return the priorities in a cell's sample, in ascending order."""
         self._merge(cell)
         return self._kept[cell]
 
     def distinct(self, cell: int) -> tuple[int, bool]:
-        """Return the number of distinct items in a cell, and whether it is exact.
+        """Return the number of distinct items in a cell, and True if it is exact or False if it is estimated.
 
-        Otherwise it is estimated as (k − 1) / u, with u the k-th smallest priority as a share of all; its relative
-        standard error is 1 / √(k − 2), for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).
+        The estimate is (k − 1) / u, where u is the k-th smallest priority divided by the number of priorities; its
+        relative standard error is 1 / √(k − 2) for k > 2 (Bar-Yossef et al. 2002; Beyer et al. 2007).
         """
         kept = self.sample(cell)
         if len(kept) < self.k:

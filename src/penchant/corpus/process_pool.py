@@ -1,4 +1,4 @@
-"""Apply a function to many blocks, in order, in this process or in several."""
+"""Ordered application of a function to many tasks, in one process or several."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from penchant.errors import MethodError
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 _WORTH = 1 << 24
-"""Bytes of text that keep a process busy for longer than it takes to start one."""
+"""Number of bytes of text that take longer to process than a process takes to start."""
 _AHEAD = 2
-"""Blocks queued for each process."""
+"""Number of tasks queued for each process."""
 
 
 def worthwhile(files: Iterable[TextFile]) -> int:
-    """The number of processes worth starting for these files: one per processor, fewer for little text."""
+    """Return the number of processes to use for the files: one per processor, or fewer if there is little text."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(processors, 1 + sum(file.size for file in files) // _WORTH)
 
 
 def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int) -> Iterator[Answer]:
-    """Yield the result of `work` for each task, in order; only a few tasks are taken in advance.
+    """Yield the result of `work` for each task, in order, consuming only a few tasks in advance.
 
-    With one worker, all is done in this process; otherwise `work`, tasks and results must be picklable.
+    With one worker, all tasks run in this process; otherwise `work`, tasks and results must be picklable.
     """
     if workers <= 1:
         yield from map(work, tasks)
@@ -63,7 +63,7 @@ def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Hold back interrupts, also from processes started here: only the parent handles them."""
+    """Block SIGINT in this process and in processes started in the context, since only the parent handles it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -76,9 +76,9 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
-    """Hide the main module from processes started here, unless the work is defined there.
+    """Hide the main module from processes started in the context, unless `work` is defined in it.
 
-    They would import it again: the whole command line, or a caller's script from its first line.
+    The new processes would import the main module again: the command line, or the caller's whole script.
     """
     if work.__module__ == "__main__":
         yield
@@ -92,7 +92,7 @@ def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
 
 
 _work: list[Callable[[Any], Any]] = []
-"""The function that this process applies; it may keep state from one task to the next."""
+"""List with the function that this worker process applies; the function may keep state between tasks."""
 
 
 def _do(task: Any) -> Any:
@@ -100,7 +100,7 @@ def _do(task: Any) -> Any:
 
 
 def _begin(work: Callable[[Any], Any]) -> None:
-    """Set up a process: leave interrupts to the parent, and exit when the parent does, for whatever reason."""
+    """Initialise a worker process: ignore SIGINT, and exit when the parent process ends for any reason."""
     _work.append(work)
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Find words in the sentences of a text, with sentences and hits in columns."""
+"""Search for words in the sentences of a text; sentences and hits are returned as columns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from penchant.corpus.word_matching import Matcher, is_first, is_parted, words
 
 
 class Sentences(NamedTuple):
-    """Sentences of a text, and where they stand in it.
+    """Sentences of a text, with their positions.
 
-    `lines` are the numbers of their lines (from 0), `numbers` those of the sentences in the line (from 1), and `starts`
-    the characters in the line at which they start.
+    `lines` are the indices of their lines (from 0), `numbers` their numbers in the line (from 1), and `starts` their
+    character offsets in the line.
     """
 
     texts: list[str]
@@ -27,15 +27,15 @@ class Sentences(NamedTuple):
     starts: Integers
 
     def at(self, places: Integers) -> Sentences:
-        """Return some of the sentences."""
+        """Return the sentences at the given indices."""
         texts = [self.texts[place] for place in places.tolist()]
         return Sentences(texts, self.lines[places], self.numbers[places], self.starts[places])
 
 
 class Hits(NamedTuple):
-    """Words found in sentences, by rising sentence, start, end and word.
+    """Words found in sentences, sorted by sentence, start, end and word.
 
-    `sentences`, `words` and `forms` are places in their lists; `starts` and `ends` are characters in the sentence.
+    `sentences`, `words` and `forms` are indices; `starts` and `ends` are character offsets in the sentence.
     """
 
     sentences: Integers
@@ -45,15 +45,18 @@ class Hits(NamedTuple):
     ends: Integers
 
     def at(self, places: Integers) -> Hits:
-        """Return some of the hits."""
+        """Return the hits at the given indices."""
         return Hits(*(column[places] for column in self))
 
 
 class HitFinder:
-    """A finder of words in texts in NFC, in any of their forms; `forms` are the surfaces that a hit may have."""
+    """Finder of words, in any of their forms, in NFC texts; `forms` are the strings that can be a hit."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str, layout: Layout) -> None:
-        """Index the forms. Raises DataError for one without letter or digit, MethodError if a package is missing."""
+        """Index the forms.
+
+        Raises DataError if a form has no letter or digit, and MethodError if a package is missing.
+        """
         matcher = Matcher(forms, language)
         self._scanner = Scanner(matcher.surfaces())
         self._divide = divider(language, layout)
@@ -63,9 +66,9 @@ class HitFinder:
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
     def find(self, text: str) -> tuple[Sentences, Hits]:
-        """Find the sentences of a text of many lines that hold words, and the hits in them.
+        """Return the sentences of a multi-line text that contain words, and the hits in them.
 
-        Sentences are divided as by `line_units.splitter`, and hits are those that `Matcher.find` finds in each.
+        Lines are split into sentences as by `block_lines.splitter`; the hits are the matches of `Matcher.find` in each.
         """
         places = self._scanner.find(text)
         if not len(places.forms):
@@ -80,7 +83,7 @@ class HitFinder:
         return sentences.at(used), hits._replace(sentences=of_hit)
 
     def _divided(self, lines: Sequence[str], of_place: Integers, places: Places) -> tuple[Sentences, Hits]:
-        """Return the sentences of some lines that hold a form, and the forms in them, still without words."""
+        """Return the sentences in `lines` that contain a form, and the hits in them; their `words` are not yet set."""
         pieces, counts, begins, ends = _pieces(lines, [self._divide(line) for line in lines])
         offsets = np.cumsum([0, *map(len, lines)])
         starts, stops = places.begins + offsets[of_place], places.ends + offsets[of_place]
@@ -102,14 +105,14 @@ class HitFinder:
         return sentences, self._parted(texts, hits.at(np.flatnonzero(inside)))
 
     def _parted(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Drop forms that begin or end in a character outside words and touch a word of the same sentence."""
+        """Drop the hits that begin or end with a non-word character and touch a word of the same sentence."""
         unsure = np.flatnonzero(self._open[hits.forms])
         places = (hits.sentences[unsure].tolist(), hits.starts[unsure].tolist(), hits.ends[unsure].tolist())
         kept = [is_parted(texts[sentence], start, end) for sentence, start, end in zip(*places, strict=True)]
         return hits.at(np.delete(np.arange(len(hits.forms)), unsure[~np.array(kept, np.bool_)]))
 
     def _owned(self, texts: Sequence[str], hits: Hits) -> Hits:
-        """Return each hit once for every word that has the form there."""
+        """Return a copy of each hit for every word to which the form belongs at its position."""
         which, words = self._exact.of(hits.forms)
         able = np.flatnonzero(self._initial.counts[hits.forms])
         places = zip(able.tolist(), hits.sentences[able].tolist(), hits.starts[able].tolist(), strict=True)
@@ -119,7 +122,7 @@ class HitFinder:
 
 
 class _Owners:
-    """The words that each form belongs to, by the numbers of both."""
+    """Mapping from the index of each form to the indices of the words to which it belongs."""
 
     def __init__(self, words: Sequence[Sequence[int]]) -> None:
         self.counts = np.array([*map(len, words)], np.int64)
@@ -127,7 +130,7 @@ class _Owners:
         self._words = np.array([*chain.from_iterable(words)], np.int64)
 
     def of(self, forms: Integers) -> tuple[Integers, Integers]:
-        """Return, for all words of some forms, the places of their forms and the words."""
+        """Return two arrays with an entry for each word of each form: the form's index in `forms`, and the word."""
         counts = self.counts[forms]
         which = np.repeat(np.arange(len(forms)), counts)
         nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -141,7 +144,7 @@ def _lines(text: str, starts: Iterable[int]) -> Iterable[str]:
 
 
 def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[list[str], Integers, Integers, Integers]:
-    """Return the pieces of all lines, their number in each line, and their begins and ends in the joined lines."""
+    """Return the pieces of all lines, the number of pieces in each line, and the pieces' spans in the joined lines."""
     counts = np.array([*map(len, divided)], np.int64)
     pieces = [*chain.from_iterable(divided)]
     lengths = np.array([*map(len, pieces)], np.int64)
@@ -162,7 +165,7 @@ def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[lis
 
 
 def _longest(hits: Hits) -> Hits:
-    """Return only the longest of several forms of a word at one start, in order."""
+    """Return the hits sorted, with only the longest of a word's forms at each start."""
     hits = hits.at(np.lexsort((hits.ends, hits.words, hits.starts, hits.sentences)))
     same = np.logical_and.reduce([np.diff(column) == 0 for column in (hits.sentences, hits.starts, hits.words)])
     hits = hits.at(np.flatnonzero(~np.append(same, False)[: len(hits.words)]))

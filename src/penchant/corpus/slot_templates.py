@@ -1,4 +1,4 @@
-"""Sentences with named slots, such as "{target} is {attribute}.", and the places of the words that fill them."""
+"""Sentences with named slots, such as "{target} is {attribute}.", and the spans of the words that fill them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from penchant.letter_case import capitalised
 
 Span = tuple[int, int]
-"""The first character, counted from 0, and the one behind the last."""
+"""Character offsets (start, end) of a span; the end is exclusive."""
 
 
 def filled(
     slot: re.Pattern[str], text: str, words: Mapping[str, str], *, capital: str | None = None
 ) -> tuple[str, dict[str, Span]]:
-    """Return the text with its slots filled, and the span of every word by the name of its slot.
+    """Return the text with its slots filled, and the span of each word, keyed by the name of its slot.
 
-    `slot` matches a slot, with the name as its one group; with `capital`, a language, a word that comes first begins
-    with its capital.
+    `slot` matches a slot and has one group, the slot's name. If `capital` is given, a word at the beginning of the text
+    is capitalised by the rules of that language.
     """
     spans: dict[str, Span] = {}
     whole = ""

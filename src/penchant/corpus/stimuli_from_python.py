@@ -1,4 +1,4 @@
-"""Stimuli given in Python: lists of words, tables of them, and the keys of a `set.yaml`."""
+"""Stimuli given in Python: lists of words, tables of words, and the contents of a `set.yaml` as a mapping."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.tables.in_memory import NAME, document_of, is_missing, plain, require_text, rows
 
 AS_NAMED: Mapping[str, str] = {}
-"""Column names by field when every column has the name of its field."""
+"""Column names by field; empty if every column has the name of its field."""
 WORD = ("category", "set", "word")
-"""The columns of words given in Python without names, in order."""
+"""Columns of words given in Python without column names, in order."""
 _LISTS = {"X", "Y", "A", "B"}
-"""Targets and attributes."""
+"""Names of the sets of targets (X, Y) and attributes (A, B)."""
 
 
 def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
-    """Return the rows of a table of words, from lists by set (X, Y, A, B), such lists by category, or any table.
+    """Return rows of words from lists keyed by set (X, Y, A, B), from such mappings keyed by category, or from a table.
 
-    `columns` names the columns of a table that are called otherwise. Raises DataError for a cell that is missing or is
+    `columns` maps fields to the names of a table's columns if they differ. Raises DataError if a cell is missing or is
     not a word.
     """
     lists = isinstance(given, Mapping) and bool(given)
@@ -55,7 +55,7 @@ def _words(given: Any, label: str) -> list[str]:
 
 
 def file_of_set(given: Any) -> Path | None:
-    """Return the `set.yaml` of a set given in Python as its keys; None for anything else. Raises DataError."""
+    """Return the path of a set given in Python as the mapping of a `set.yaml`; None for any other value."""
     if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

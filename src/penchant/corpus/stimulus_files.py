@@ -1,4 +1,4 @@
-"""The contents of stimulus files: `set.yaml`, SEAT and CEAT files, and rows of tables."""
+"""Models of the contents of stimulus files: `set.yaml`, SEAT and CEAT files, and rows of tables."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _as_word(value: object) -> str:
-    """Return a text as written. Raises ValueError for a word that is no text in YAML, such as `true` or `null`."""
+    """Return a text as written. Raises ValueError if YAML reads it as another type, such as `true` or `null`."""
     if value is None or isinstance(value, bool | datetime.date):
-        raise ValueError(f"expected a text, got {value!r}: put a word that YAML reads as something else in quotes")
+        raise ValueError(f"expected a text, got {value!r}: put quotes around a word that YAML reads as another type")
     text = as_written(value)
     if _SURROGATE.search(text):
-        raise ValueError("holds half of a surrogate pair")
+        raise ValueError("contains half of a surrogate pair")
     return text
 
 
@@ -35,7 +35,7 @@ def _with_slots(value: object, *slots: str) -> str:
             raise ValueError(f"{slot} must occur exactly once in the sentence, not {text.count(slot)} times: {text!r}")
         rest = rest.replace(slot, "")
     if "{" in rest or "}" in rest:
-        raise ValueError(f"braces may only hold {' and '.join(slots)}: {text!r}")
+        raise ValueError(f"braces may contain only the slots {' and '.join(slots)}: {text!r}")
     return text
 
 
@@ -44,9 +44,9 @@ def _several(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_as_word)]
-"""A word or a sentence, in its own spelling."""
+"""Word or sentence, with its spelling unchanged."""
 Name = Annotated[str, BeforeValidator(lambda value: canonical(_as_word(value)))]
-"""The name of a list, a family, a group or a category."""
+"""Name of a list, a family, a group or a category."""
 Texts = Annotated[list[Text], Field(min_length=1)]
 TemplateText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{word}"))]
 ContextText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{target}", "{attribute}"))]

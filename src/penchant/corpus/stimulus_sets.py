@@ -1,4 +1,4 @@
-"""Stimuli of association tests: targets (X, Y), attributes (A, B), and sentences to place them in."""
+"""Stimuli of association tests: targets (X, Y), attributes (A, B), and sentence templates for them."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _SUFFIXES = TypeAdapter(dict[Name, list[Text]])
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """A list of words, and the sentences, each with one {word}, in which they are placed.
+    """List of words, and the sentence templates with one {word} slot that they fill.
 
-    The `words` of a SEAT file may be whole sentences; `behind` is then the word that each of them is about, if the file
+    The `words` of a SEAT file may be whole sentences; `behind` then has the stimulus word of each sentence, if the file
     declares it.
     """
 
@@ -62,33 +62,33 @@ class WordList:
     behind: tuple[str, ...] = ()
 
     def sentences_alone(self) -> bool:
-        """True if most entries are sentences, and the words behind them are not declared."""
+        """Return True if most entries are sentences and their stimulus words are not declared."""
         return not self.behind and not self.bare() and not self.templates
 
     def bare(self) -> bool:
-        """True if most entries are words, with no template to place them in."""
+        """Return True if at least half of the entries are single words and there are no templates."""
         return not self.templates and 2 * sum(" " in word.strip() for word in self.words) <= len(self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A sentence with one {target} and one {attribute}, in either order."""
+    """Sentence template with one {target} and one {attribute} slot, in either order."""
 
     structure: str
     text: str
 
     def sentence(self, target: str, attribute: str) -> tuple[str, Span, Span]:
-        """Fill both slots; return the sentence and the spans (start, end) of target and attribute."""
+        """Return the sentence with both slots filled, and the spans (start, end) of target and attribute."""
         text, spans = filled(_SLOT, self.text, {"target": target, "attribute": attribute})
         return text, spans["target"], spans["attribute"]
 
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Targets X and Y, attributes A and B.
+    """Category of an association test: target lists X and Y, attribute lists A and B.
 
-    `target` says which of these fill the {target} slot of the contexts; `control` names the category whose effect size
-    is subtracted, if any.
+    `target` says which lists fill the {target} slot of the contexts; `control` is the id of the category whose effect
+    size is subtracted ("" for none).
     """
 
     id: str
@@ -109,7 +109,7 @@ class Category:
         return self.x, self.y, self.a, self.b
 
     def repeated(self) -> list[str]:
-        """Return the words that occur twice in X and Y together, or twice in A and B together."""
+        """Return the words that occur more than once in X and Y together, or in A and B together."""
         repeated: list[str] = []
         for first, second in ((self.x, self.y), (self.a, self.b)):
             words = first.words + second.words
@@ -118,14 +118,14 @@ class Category:
         return list(dict.fromkeys(repeated))
 
     def cautions(self) -> Iterator[str]:
-        """Yield cautions about words on one side that look alike."""
+        """Yield cautions about words of X and Y, or of A and B, that look alike but are spelt differently."""
         for first, second in ((self.x, self.y), (self.a, self.b)):
             yield from counted_apart(map(canonical, first.words + second.words), f"words of {self.id}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StimulusSet:
-    """Categories, and the suffixes of each word, by the word in NFC; `sha256` is the hash of all files."""
+    """Set of categories, with the suffixes of each word (keyed by the word in NFC) and the hash of all files."""
 
     name: str
     language: str
@@ -141,15 +141,15 @@ class StimulusSet:
         )
 
     def words(self) -> list[str]:
-        """Return every distinct word, in order."""
+        """Return the distinct words of all categories, in order of first occurrence."""
         return list(dict.fromkeys(word for c in self.categories for words in c.lists() for word in words.words))
 
     def forms(self, word: str) -> tuple[str, ...]:
-        """Return the word and the word with each of its suffixes, in NFC."""
+        """Return a word's forms in NFC: the word itself, and the word with each of its suffixes."""
         return tuple(dict.fromkeys(canonical(word + suffix) for suffix in ("", *self.endings(word))))
 
     def endings(self, word: str) -> tuple[str, ...]:
-        """Return the suffixes of a word, in whichever spelling."""
+        """Return the suffixes of a word given in any canonically equivalent spelling."""
         return self.suffixes.get(canonical(word), ())
 
 
@@ -160,11 +160,11 @@ class StimulusSet:
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read stimuli from a directory, files or Python data.
 
-    These are a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table (`TableRow`),
-    several of these together, or words given in Python: lists by set (X, Y, A, B), such lists by category, rows,
-    columns or a frame, or the keys of a `set.yaml`. `columns` names those of a table that are not called category, set,
-    word or label. A word with several canonically equivalent spellings has the first everywhere. Raises DataError
-    naming file, line and key.
+    `path` is a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (`SeatFile`), a table (`TableRow`), a
+    list of these, or Python data: lists keyed by set (X, Y, A, B), such mappings keyed by category, rows, columns or a
+    frame, or a mapping with the contents of a `set.yaml`. `columns` maps category, set, word or label to the names of a
+    table's columns if they differ. If a word has several canonically equivalent spellings, the first replaces the
+    others. Raises DataError with the file, line and key if the stimuli are invalid.
     """
     listed = [path] if isinstance(path, str | Path) else plain(path)
     document = file_of_set(listed)
@@ -173,10 +173,10 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
         paths = [file_of(word_rows(paths, columns), suffix=".csv")]
     elif not isinstance(paths, list):
         raise DataError(
-            f"{kind(path)} is neither a file nor a table", where="stimuli", hint="name a file, or give the words"
+            f"{kind(path)} is neither a file nor a table", where="stimuli", hint="give a file name or the words"
         )
     if not paths:
-        raise DataError("no file of stimuli is named", hint="name a directory, a file or several of them")
+        raise DataError("no stimuli are given", hint="give a directory or one or more files")
     sets = [_read(Path(source), columns) for source in paths]
     languages = list(dict.fromkeys(s.language for s in sets if s.language != "und")) or ["und"]
     if len(languages) > 1:
@@ -187,7 +187,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
     first: dict[str, str] = {}
     for category in categories:
         if category.id in first:
-            message = f"category '{category.id}' occurs twice, first in {first[category.id]}"
+            message = f"category '{category.id}' appears twice, first in {first[category.id]}"
             raise DataError(message, where=category.place)
         first[category.id] = category.place
     suffixes: dict[str, tuple[str, ...]] = {}
@@ -199,7 +199,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
 
 
 def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
-    """Return the categories with one spelling of each word, the first that occurs."""
+    """Return the categories with each word in the first of its spellings everywhere."""
     lists = [part for category in categories for part in category.lists()]
     spelled = equivalent(word for part in lists for word in (*part.words, *part.behind))
 
@@ -218,7 +218,7 @@ def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
         raise DataError("no such file or directory", file=place)
     if is_directory(place):
         if not (place / SET_FILE).is_file():
-            raise DataError(f"the directory holds no {SET_FILE}", file=place, hint=_HINT)
+            raise DataError(f"the directory does not contain {SET_FILE}", file=place, hint=_HINT)
         place = place / SET_FILE
     suffix = named_sheet(place)[0].suffix.lower()
     if suffix in (".yaml", ".yml"):
@@ -229,7 +229,9 @@ def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
         categories = _from_table(place, columns)
     else:
         raise DataError(
-            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv, .tsv or .xlsx"
+            "is not a stimulus file",
+            file=place,
+            hint="give a file whose name ends in .yaml, .json, .jsonl, .csv, .tsv or .xlsx",
         )
     return StimulusSet(stem(place), "und", categories, {}, (place,), _hash([place]))
 
@@ -258,7 +260,7 @@ _Known = TypeVar("_Known")
 
 
 def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _Known:
-    """Return the entry of a name. Raises DataError if there is none."""
+    """Return the entry of `known` for a name. Raises DataError if there is none."""
     if name in known:
         return known[name]
     near = difflib.get_close_matches(name, known, n=3)
@@ -267,7 +269,7 @@ def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _
 
 
 def _family(document: StimuliFile, name: str, path: Path) -> tuple[str, ...]:
-    """Return the templates of a list."""
+    """Return the templates of a word list."""
     family = document.lists[name].templates
     if family is None:
         return ()
@@ -286,7 +288,7 @@ def _category(
     first, second = (x, y) if entry.target == "targets" else (a, b)
     if entry.paired and len(first.words) != len(second.words):
         counts = f"'{first.name}' has {len(first.words)} and '{second.name}' has {len(second.words)}"
-        raise DataError(f"paired lists must have equally many words, but {counts}", where=f"{place}.paired")
+        raise DataError(f"paired lists must have the same number of words, but {counts}", where=f"{place}.paired")
     sentences = tuple(Context(context.structure, context.text) for context in contexts)
     measures = tuple(measure for measure in MEASURES if measure in entry.measures)
     control = entry.control or ""
@@ -294,13 +296,13 @@ def _category(
         other = _look_up("category", control, document.categories, f"{place}.control")
         if other is entry or other.control:
             problem = "cannot be its own control" if other is entry else "has a control of its own"
-            raise DataError(f"category '{control}' {problem}", where=f"{place}.control", hint="name another category")
+            raise DataError(f"category '{control}' {problem}", where=f"{place}.control", hint="choose another category")
     label = entry.label or id_
     return Category(id_, label, x, y, a, b, sentences, entry.target, entry.paired, measures, place, control)
 
 
 def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the suffixes of each word: those of its own groups, else those of the file, else those of its lists."""
+    """Return the suffixes of each word: from its own groups, else from the suffix file, else from its lists' groups."""
 
     def of(groups: Iterable[str], where: str) -> list[str]:
         return [s for group in groups for s in _look_up("group of suffixes", group, entry.groups, where)]
@@ -312,7 +314,7 @@ def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -
             result.setdefault(canonical(word), []).extend(of(groups, where))
     if entry.file is not None:
         from_file: dict[str, list[str]] = read_json(
-            path.parent / entry.file, _SUFFIXES, hint="it holds {word: [suffix, …]}"
+            path.parent / entry.file, _SUFFIXES, hint="give a JSON object of the form {word: [suffix, …]}"
         )
         result |= from_file
     words = {canonical(word): None for word_list in lists.values() for word in word_list.words}
@@ -338,10 +340,10 @@ def _from_seat(file: Path) -> tuple[Category, ...]:
 
 
 def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
-    """Return the word behind each example. Raises DataError for an example that holds none.
+    """Return the stimulus word of each example. Raises DataError if an example contains none of the words.
 
-    With as many words as examples, it is the word of the same position, else the longest that a word of the example
-    begins with.
+    If there are as many words as examples, it is the word at the same position; otherwise, it is the longest word with
+    which a word of the example begins.
     """
     if entry.words is None or len(entry.words) == len(entry.examples):
         return tuple(entry.words or ())
@@ -352,10 +354,10 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
         held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
         if not held:
             raise DataError(
-                f"'{example}' holds none of the {counted(len(entry.words), 'words')}",
+                f"'{example}' contains none of the {counted(len(entry.words), 'words')}",
                 where=where,
                 field="words",
-                hint="add the word, or write one for each example",
+                hint="add the word, or give one word for each example",
             )
         behind.append(held[0])
     return tuple(behind)
@@ -371,7 +373,7 @@ def _folded(text: str) -> str:
 def _from_table(file: Path, columns: Mapping[Any, str]) -> tuple[Category, ...]:
     rows = read_models(file, TableRow, columns=columns)
     if not rows:
-        raise DataError("holds no rows", file=file)
+        raise DataError("contains no rows", file=file)
     first = {row.category: line for line, row in reversed(rows)}
     order = dict.fromkeys(row.category for _, row in rows)
     return tuple(_from_rows(id_, first[id_], [r for r in rows if r[1].category == id_], file) for id_ in order)
@@ -383,7 +385,7 @@ def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path
     for number, row in rows:
         words[row.set].append(row.word)
         if row.label and labels.setdefault(row.set, row.label) != row.label:
-            message = f"set {row.set} of category '{id_}' is called '{labels[row.set]}' above"
+            message = f"set {row.set} of category '{id_}' has the label '{labels[row.set]}' in an earlier row"
             raise DataError(message, file=file, line=number, field="label")
     missing = [key for key, members in words.items() if not members]
     if missing:

@@ -1,4 +1,4 @@
-"""Check the spelling of stimuli for faults that readers do not see, but tokenizers do."""
+"""Spelling checks of stimuli, for faults that are invisible to readers but change the tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCRIPTS = {
     }.items()
     for language in languages.split()
 }
-"""The script of each language, as in the Unicode names of its characters. Other languages are not checked."""
+"""Script of each language, as in the Unicode names of its characters; other languages are not checked."""
 _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "HANGUL": "CJK"}  # scripts that may be mixed in a word
 _SLOT = regex.compile(r"\{(word|target|attribute)\}([\p{L}\p{M}\u200c\u200d]*)")
 _HIDDEN = regex.compile(r"[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]")
@@ -38,11 +38,11 @@ _LONE_VOWEL = regex.compile(  # a Bengali vowel sign without a consonant, such a
 
 
 def orthography(stimuli: StimulusSet) -> list[str]:
-    """List the faults in words, templates, contexts and the forms of words, one line each.
+    """Return the spelling faults of words, word forms, templates and contexts, one line per fault.
 
-    These are invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
-    of another script than the language's, marks without a letter, superfluous spaces, and words that a category has
-    twice on one side.
+    Faults are invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
+    from a script other than the language's, marks without a letter, superfluous spaces, and words that a category
+    contains twice in X and Y or in A and B.
     """
     subtags = regex.fullmatch(r"(\p{L}+)(?:-\p{Lu}{2})?", stimuli.language)  # bn-Latn, say, is not in Bengali script
     script = SCRIPTS.get(subtags[1].lower()) if subtags else None
@@ -69,7 +69,7 @@ def _texts(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
 
 
 def _suffixed(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
-    """Yield words and what is added to them: their suffixes, and any letters directly after the slots they fill."""
+    """Yield pairs of a word and an ending: one of its suffixes, or the letters directly after a slot that it fills."""
     for word in stimuli.words():
         yield from ((word, suffix) for suffix in stimuli.endings(word))
     for category in stimuli.categories:

@@ -1,4 +1,4 @@
-"""Tables and notes on the use of suffixes: see `suffixes.Usage`."""
+"""Tables and notes on the use of suffixes (see `suffix_usage.Usage`)."""
 
 from __future__ import annotations
 
@@ -36,26 +36,27 @@ _BY_SUFFIX: dict[str, Any] = {
 
 
 def check_by(by: str, *, counted: bool) -> None:
-    """Raise MethodError if there is no such table, or if it needs counts and nothing was `counted` in a text."""
+    """Raise MethodError if no table is called `by`, or if the table requires a text but no text was `counted`."""
     if by not in BY:
-        raise MethodError(f"there are no findings by '{by}'", hint=one_of(by, BY))
+        raise MethodError(f"findings cannot be listed by '{by}'", hint=one_of(by, BY))
     if by == "suffix" and not counted:
-        raise MethodError("suffixes are counted in a text", hint="name a text, or use --by form or word")
+        raise MethodError("counts by suffix require a text", hint="give a text, or use --by form or word")
 
 
 def table(usage: Usage, by: By = "word") -> pl.DataFrame:
-    """Return the findings by word, by form, or by suffix. Raises MethodError for any other table.
+    """Return a table of findings by word, by form, or by suffix. Raises MethodError for any other value of `by`.
 
-    By form: each form with its suffix, how often it occurs, and its findings. Below the forms of a word are the runs
-    that begin with it and that no word claims: the most frequent, and the most frequent of those that end in a suffix
-    of other words. Without a corpus, only the forms with findings.
+    By form: each form with its suffix, its number of occurrences, and its findings. The forms of a word are followed by
+    unclaimed runs, which begin with the word but are no form of any word: the most frequent runs, and the most frequent
+    runs that end in a suffix of other words. Without a corpus, the table lists only the forms with findings.
 
-    By word: how many forms it has, how many of these occur, their occurrences and the share without a suffix, runs that
-    no word claims, and the forms that are also another word's or a word of their own.
+    By word: the number of forms, how many of the forms occur, the number of occurrences and the proportion without a
+    suffix, the number of unclaimed runs, and the forms that are also a form of another word or a word in their own
+    right.
 
-    By suffix: how many words have it, with how many it occurs and how often; with how many other words it occurs
-    unclaimed, how often, and with which. Then endings that several words take but that are no suffix of any. Needs a
-    corpus.
+    By suffix: the number of words that have the suffix, the number of words with which it occurs, and the number of
+    occurrences; the number of other words after which it occurs in unclaimed runs, the number of these runs, and
+    examples. Endings that occur after several words but are a suffix of none follow. A corpus is required.
     """
     check_by(by, counted=usage.occurrences is not None)
     match by:
@@ -107,7 +108,7 @@ def _of_forms(usage: Usage, word: str) -> Iterator[dict[str, Any]]:
 
 
 def _likely(usage: Usage, word: str) -> list[tuple[str, int]]:
-    """Return the unclaimed endings of a word: the most frequent, and the most frequent that other words have."""
+    """Return a word's most frequent unclaimed endings, and those most frequent among suffixes of other words."""
     endings = usage.missed[word].most_common()
     suffixes = [ending for ending in endings if ending[0] in usage.suffixes]
     chosen = {*endings[:_SHOWN], *suffixes[:_SHOWN]}
@@ -151,7 +152,7 @@ def _of_suffixes(usage: Usage) -> list[dict[str, Any]]:
 
 
 def notes(usage: Usage) -> Iterator[str]:
-    """Yield notes on the numbers, and on suffixes that seem to be wrong."""
+    """Yield notes on the counts, and on suffixes that are probably wrong."""
     if usage.skipped:
         yield (
             f"{usage.skipped:,} of {counted(usage.records, 'records')} could not be read and "
@@ -199,7 +200,7 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on suffixes that never occur, with any word or with a group of words that have the same suffixes.
+    """Yield notes on suffixes that never occur with any word, or with any of a group of words with the same suffixes.
 
     Suffixes of the most frequent words come first.
     """
@@ -248,7 +249,7 @@ def _from_most(entry: tuple[int, Any, Any]) -> int:
 
 
 def _suffixes_written(file: Path) -> list[str]:
-    """Return the suffixes in a file of stimuli, exactly as written."""
+    """Return the suffixes in a stimulus file exactly as written, including surrounding white space."""
     if file.suffix.lower() in (".yaml", ".yml"):
         lists = ((read_yaml(file).content.get("suffixes") or {}).get("groups") or {}).values()
     else:

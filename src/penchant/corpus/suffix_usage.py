@@ -1,4 +1,4 @@
-"""Compare suffixes with a corpus: forms that occur, forms that are also another word's, and forms that are missed."""
+"""Comparison of suffixes with a corpus: forms that occur, forms shared by several words, and forms that are missed."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from penchant.errors import missing_package
 from penchant.text_io import read_text
 
 ROOM = 10_000
-"""The number of different unclaimed runs that are counted per word (see `Usage`)."""
+"""Number of distinct unclaimed runs counted for each word (see `Usage`)."""
 _TAIL = regex.compile(f"[{WORD}]*+")
 _LETTER = regex.compile(f"[{WORD}]")
 
 
 class Frequent:
-    """The counts of the most frequent of any number of things (Misra and Gries 1982; merged as in Agarwal et al. 2013).
+    """Approximate counter of the most frequent items (Misra and Gries 1982; merged as in Agarwal et al. 2013).
 
-    `total` things were seen. Each was seen as often as `counts` says (0 if it is not in there), or up to `short` times
-    more; `short` is at most total / (room + 1), and 0 until more than 2 × room different things were seen.
+    `total` is the number of items added. The true count of an item exceeds its value in `counts` (0 if absent) by at
+    most `short`; `short` is at most total / (room + 1), and 0 until more than 2 × room distinct items were added.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -45,7 +45,7 @@ class Frequent:
         self.short = 0
 
     def update(self, seen: Mapping[str, int]) -> None:
-        """Add these counts."""
+        """Add the counts in a mapping."""
         self.counts.update(seen)
         self.total += sum(seen.values())
         if len(self.counts) > 2 * self.room:
@@ -54,19 +54,20 @@ class Frequent:
             self.short += least
 
     def most_common(self) -> list[tuple[str, int]]:
-        """Return things and counts, the most frequent first; equal counts are sorted by name."""
+        """Return pairs of item and count in descending order of counts; items with equal counts are sorted by name."""
         return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The forms of stimuli, and how a corpus uses them.
+    """Forms of stimuli, and their use in a corpus.
 
     `forms` maps each word to its forms, and each form to its suffix. `others` are words in their own right.
-    `occurrences` are counted by word and form, None without a corpus; a form capitalised at the beginning of a sentence
-    counts as the form itself. `missed` counts, for each word, what follows it in runs of word characters that begin
-    with it (and with no longer word) and are no form of any word. Runs in which a mark such as the Bengali hasant or
-    nukta turns the last letter of the word into another are excluded. Of `records`, `skipped` could not be read.
+    `occurrences` has the number of occurrences by word and form, or is None without a corpus; a form capitalised at the
+    beginning of a sentence counts as the form itself. `missed` counts, for each word, the endings that follow it in
+    unclaimed runs: runs of word characters that begin with the word (and with no longer word) and are no form of any
+    word. Runs in which a mark such as the Bengali hasant or nukta changes the last letter of the word are excluded. Of
+    the `records` read, `skipped` could not be read.
     """
 
     stimuli: StimulusSet
@@ -78,12 +79,12 @@ class Usage:
     skipped: int = 0
 
     def capital(self, form: str) -> str:
-        """Return the form as it is found at the beginning of a sentence."""
+        """Return the form capitalised as at the beginning of a sentence."""
         return capital_form(form, self.stimuli.language)
 
     @cached_property
     def owners(self) -> dict[str, list[str]]:
-        """The words that claim each surface form, including forms capitalised at the beginning of a sentence."""
+        """The words that have each surface form, including forms capitalised at the beginning of a sentence."""
         claims: dict[str, dict[str, None]] = {}
         for word, forms in self.forms.items():
             for form in forms:
@@ -92,22 +93,22 @@ class Usage:
         return {surface: list(words) for surface, words in claims.items()}
 
     def shared(self, word: str, form: str) -> list[str]:
-        """Return the other words that claim a form of this one: where it occurs, both are found."""
+        """Return the other words that have `form` among their forms, so that each occurrence counts for all of them."""
         surfaces = dict.fromkeys((form, self.capital(form)))
         return [owner for owner in dict.fromkeys(o for s in surfaces for o in self.owners[s]) if owner != word]
 
     def own_word(self, word: str, form: str) -> bool:
-        """True if a form with a suffix is also a word in its own right."""
+        """Return True if a form with a suffix is also a word in its own right."""
         return form != word and form in self.others
 
     @cached_property
     def suffixes(self) -> dict[str, None]:
-        """All suffixes of all words."""
+        """The distinct nonempty suffixes of all words, in order."""
         return dict.fromkeys(suffix for forms in self.forms.values() for suffix in forms.values() if suffix)
 
     @cached_property
     def misspelt(self) -> dict[tuple[str, str], list[str]]:
-        """The spelling faults that the suffix causes, by word and form."""
+        """The spelling faults caused by suffixes, keyed by word and form."""
         faults = {}
         for word, forms in self.forms.items():
             suffixes = tuple(suffix for suffix in forms.values() if suffix)
@@ -120,7 +121,7 @@ class Usage:
         return faults
 
     def findings(self, word: str, form: str) -> list[str]:
-        """Return the findings about a form, apart from how often it occurs."""
+        """Return the findings about a form, except for its number of occurrences."""
         shared = self.shared(word, form)
         findings = [f"form of {', '.join(shared)} too"] if shared else []
         findings += ["a word of its own"] if self.own_word(word, form) else []
@@ -146,10 +147,11 @@ def usage(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> Usage:
-    """Return the forms of the words that an extraction looks for and, if files are given, their counts.
+    """Return the forms of the words that an extraction searches for and, if files are given, their counts.
 
-    Files are read once; a form occurs where `extraction.extract` would find it. `others` are words in their own right,
-    such as the headwords of a dictionary. Raises DataError and MethodError.
+    Files are read once; the occurrences of a form are those that `extraction.extract` finds. `others` are words in
+    their own right, such as the headwords of a dictionary. Raises DataError if a text cannot be read, and MethodError
+    if a setting is invalid or a package is missing.
     """
     settings = extraction(stimuli, layout=layout, field=field)
     words = {normalise(word): word for word in stimuli.words()}
@@ -188,7 +190,7 @@ class _Search:
         self.scanner, self.beginnings = Scanner(self.matcher.surfaces()), _Beginnings(forms, language)
 
     def __call__(self, lines: Units) -> tuple[Counter[tuple[str, str]], dict[str, Counter[str]]]:
-        """Count surface forms by word, and the endings after a word that make no form."""
+        """Return the counts of surface forms by word, and the counts of unclaimed endings by word."""
         texts = lines.text.split("\n")
         forms: Counter[tuple[str, str]] = Counter()
         begun, capitals = self.beginnings.find(lines.text)
@@ -204,7 +206,7 @@ class _Search:
 
 
 class _Beginnings:
-    """A finder of runs of word characters that begin with one of many words, and of the longest such word."""
+    """Finder of runs of word characters that begin with a word, and of the longest word with which each run begins."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str) -> None:
         try:
@@ -217,10 +219,10 @@ class _Beginnings:
         self._automaton = AhoCorasick([*self._words, *self._capitals])
 
     def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:
-        """Count words with the endings that follow them in the same run.
+        """Return the counts of pairs of a word and the ending that follows it in the same run.
 
-        Also returns the numbers of the lines in which a run begins with a capitalised word, as at the beginning of a
-        sentence.
+        Also returns the indices of the lines in which a run begins with a capitalised word, which may be at the
+        beginning of a sentence.
         """
         inside = set(_LETTER.findall("".join(set(text))))
         longest: dict[int, tuple[int, int]] = {}
@@ -239,7 +241,7 @@ class _Beginnings:
         return begun, {bisect.bisect(starts, at) - 1 for at in capitals}
 
     def first(self, sentence: str) -> Iterator[tuple[str, str]]:
-        """Yield the longest capitalised word that begins the sentence and its ending, unless a word fits as written."""
+        """Yield the longest capitalised word that begins the sentence, and its ending, if no word does as written."""
         letter = _LETTER.search(sentence) if self._capitals else None
         if letter is None:
             return
@@ -256,5 +258,5 @@ def _tail(text: str, at: int) -> str:
 
 
 def read_words(path: Path) -> frozenset[str]:
-    """Read a list of words, one per line. Raises DataError."""
+    """Read a list of words, one per line, in NFC. Raises DataError if the file cannot be read."""
     return frozenset(word for line in read_text(path).splitlines() if (word := normalise(line.strip())))

@@ -1,4 +1,4 @@
-"""Files and URLs of running text, found by paths, patterns and directories."""
+"""Files and URLs of running text, given as paths, patterns and directories."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from penchant.hub.data_sets import is_hub, pinned_url
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
 LAYOUTS: tuple[str, ...] = get_args(Layout)
-"""The contents of a line of text: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
+"""Contents of a line of text: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
 COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 
 
 def check_layout(name: str) -> Layout:
-    """Return the layout of this name. Raises MethodError if there is none."""
+    """Return the name of a layout unchanged. Raises MethodError if there is no such layout."""
     if name not in LAYOUTS:
         raise MethodError(f"unknown layout '{name}'", hint=one_of(name, LAYOUTS))
     return cast(Layout, name)
@@ -29,7 +29,7 @@ def check_layout(name: str) -> Layout:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file of running text. `name` identifies its sentences; `size` is its size in bytes, as stored."""
+    """File of running text: its path or URL, the name used in sentence ids, and the stored size in bytes."""
 
     place: str
     name: str
@@ -37,23 +37,23 @@ class TextFile:
 
     @property
     def kind(self) -> Kind:
-        """The format of its records, by the extension."""
+        """The file's format, determined by its extension."""
         ending = plain_ending(self.name)
         if ending in (".jsonl", ".ndjson", ".json"):
             return "jsonl"
         return "parquet" if ending == ".parquet" else "text"
 
     def record(self, sha256: str) -> dict[str, Any]:
-        """Return the entry for this file in the record of an extraction."""
+        """Return the file's entry in the record of an extraction."""
         return {"name": self.name, "size": self.size, "sha256": sha256}
 
 
 class Block(NamedTuple):
-    """Some records of a file, from number `first` on (counted from 1; plain text counts lines).
+    """Block of consecutive records of a file; `first` is the number of the first record, counted from 1.
 
-    `data` holds whole lines as stored, with so many `newlines`, or the texts of rows (None for a missing one). `at` is
-    how much of the file has been read, this block included, in stored bytes; for Parquet, it is the share of rows times
-    the file size.
+    The records of plain text are its lines. `data` has whole lines as stored, with their number of `newlines`, or the
+    texts of rows (None for a missing text). `at` is the number of stored bytes read up to the end of the block; for
+    Parquet, it is the proportion of rows read times the file size.
     """
 
     file: int
@@ -64,7 +64,7 @@ class Block(NamedTuple):
 
 
 def plain_ending(name: str) -> str:
-    """Return the extension in lower case, ignoring that of the compression."""
+    """Return the file extension in lower case, ignoring a compression extension."""
     path = Path(name)
     return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
 
@@ -73,24 +73,24 @@ def plain_ending(name: str) -> str:
 
 
 def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
-    """Find the files named by paths, patterns with * ? [ ], directories, and URLs known to fsspec.
+    """Return the files given by paths, patterns with * ? [ ], directories, and URLs supported by fsspec.
 
-    Paths are looked up in the directories of `base`; directories are searched recursively, without hidden files. Order
-    is kept; the files of a pattern or directory are sorted by name. Raises DataError for a name that matches no file,
-    and for a file that is named twice.
+    Relative paths are looked up in each directory of `base` in turn; directories are searched recursively, without
+    hidden files. The order of `names` is kept; the files of a pattern or directory are sorted by name. Raises DataError
+    if a name matches no file or a file is given twice.
     """
     if not names:
-        raise DataError("no text is named", hint="name files, patterns, directories or URLs")
+        raise DataError("no text is given", hint="give files, patterns, directories or URLs")
     sizes: dict[str, int] = {}
     seen: set[str] = set()
     for name in names:
         places = _expand(str(name), base)
         if not places:
-            raise DataError("there is no such file, nor a directory or pattern with files", where=str(name))
+            raise DataError("no such file, and no directory or pattern with files", where=str(name))
         for place, size in places:
             real = place if "://" in place else os.path.realpath(place)
             if real in seen:
-                raise DataError("the file is named twice", where=place, hint="its sentences would count twice")
+                raise DataError("the file is given twice", where=place, hint="give each file once")
             seen.add(real)
             sizes[place] = size
     short_names = _names(list(sizes))
@@ -130,16 +130,16 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
 
 
 def remote(error: Exception, place: str) -> Exception:
-    """Return an error of the store behind a URL as a DataError, and any other error unchanged."""
+    """Return an error of a URL's file system as a DataError, and any other error unchanged."""
     if "://" not in place or isinstance(error, PenchantError):
         return error
     return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
-    """Return the files at a path, or below it, if there is nothing but files and directories; else none.
+    """Return the file at a path or the files below it; none if there are entries other than files and directories.
 
-    Most runs then need no fsspec, which takes longer to import than a short text to search.
+    Most runs then do not need fsspec, whose import takes longer than the search of a short text.
     """
     for directory in base if name.strip() and os.sep == "/" else ():
         path = str((directory / name).absolute())
@@ -169,7 +169,7 @@ def _all_below(path: str) -> list[tuple[str, int]]:
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
-    """Return the files at a path, or else those that match a pattern, sorted; hidden files only if named in full."""
+    """Return the sorted files at a path, or those that match a pattern; hidden files only if the path names them."""
     if fs.isdir(path):
         files = [file for file in fs.find(path) if "/." not in file[len(path) :]]
     elif fs.exists(path):
@@ -182,7 +182,7 @@ def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
 
 
 def _names(places: Sequence[str]) -> list[str]:
-    """Shorten places to the file name, or to the path below the directory that contains all of them."""
+    """Return the paths and URLs relative to the deepest directory that contains all of them."""
     folders = [os.path.dirname(place) for place in places]  # noqa: PTH120 (URLs too)
     try:
         common = os.path.commonpath(folders)
@@ -192,5 +192,5 @@ def _names(places: Sequence[str]) -> list[str]:
 
 
 def _writable(name: str) -> str:
-    """Escape the bytes of a name that are not UTF-8."""
+    """Return a name with the bytes that are not UTF-8 escaped by backslashes."""
     return name.encode("utf-8", "backslashreplace").decode()

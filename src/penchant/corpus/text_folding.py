@@ -1,4 +1,4 @@
-"""Folded forms of texts, equal for texts that differ only in case, punctuation, spacing or numbers."""
+"""Text folding: folded texts are equal if the texts differ only in case, punctuation, spacing or numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPACE, _NEWLINE = ord(" "), ord("\n")
 
 
 class _Folded(dict[int, str]):
-    """The folded form of each character, computed once."""
+    """Cache of the folded form of each character."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -38,7 +38,7 @@ _FOLDED = _Folded()
 
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
-    """Return the folded characters of the basic plane, or _MANY for one that does not fold to one character of it."""
+    """Return the folded characters of the basic plane; _MANY for those that do not fold to one basic character."""
     plane = np.full(BASIC, _SPACE, np.uint16)
     inside = np.flatnonzero(word_characters(BASIC))
     plane[inside] = inside
@@ -55,19 +55,19 @@ def _folded_plane() -> NDArray[np.uint16]:
 def fold(text: str) -> str:
     """Return the words of a text, case-folded and separated by single spaces.
 
-    A number, or several with only signs between them, becomes a single 0.
+    A number, or a sequence of numbers with only non-word characters between them, becomes a single 0.
     """
     folded = " ".join(text.translate(_FOLDED).split())
     return _NUMBERS.sub("0", folded) if "0" in folded else folded
 
 
 def fold_all(texts: Sequence[str]) -> list[str]:
-    """Return `fold` of each text, all in a few passes."""
+    """Return `fold(text)` for each text, computed for all texts at once."""
     return fold_lines(texts).split("\n") if texts else []
 
 
 def fold_lines(texts: Sequence[str]) -> str:
-    """Return `fold` of each text, as the lines of one text."""
+    """Return `fold(text)` for each text, joined by newlines."""
     codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
     ends = np.flatnonzero(codes == _NEWLINE)
     if len(ends) != len(texts) - 1:  # a text of several lines, or none at all

@@ -1,4 +1,4 @@
-"""Running text as tokens, one sentence per line, on which word vectors are trained."""
+"""Tokenised running text, one sentence per line, for training word vectors."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from penchant.letter_case import lowered
 
 @dataclass(frozen=True)
 class Tokens:
-    """Settings for turning text into tokens.
+    """Settings of tokenisation for training.
 
-    `forms`, if given, are surface forms by word: each form in the text is replaced by its word, unless two words share
-    it or the word contains white space.
+    `forms`, if given, has the surface forms of each word: every form in the text is replaced by its word, unless two
+    words share the form or the word contains white space.
     """
 
     language: str = "und"
@@ -35,9 +35,9 @@ class Tokens:
 
 
 def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = None, **settings: Any) -> Tokens:
-    """Return settings for text in a language, by default that of the stimuli.
+    """Return the settings for text in a language (default: the language of the stimuli).
 
-    With `forms`, every form of a stimulus is replaced by the stimulus.
+    If `forms` is true, every form of a stimulus is replaced by the stimulus.
     """
     if stimuli is None:
         return Tokens(language or "und", **settings)
@@ -46,7 +46,7 @@ def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = N
 
 
 class Counts(NamedTuple):
-    """Counts of text written and records `skipped`; `replaced` forms gave way to their words, `shared` ones did not."""
+    """Counts of written text and skipped records, and of forms `replaced` by their words or left because `shared`."""
 
     sentences: int
     tokens: int
@@ -63,7 +63,7 @@ class _Tokeniser:
         self.matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
 
     def __call__(self, lines: Units) -> tuple[bytes, Counter[str]]:
-        """Return the sentences, one per line, and the counts of a block."""
+        """Return the tokenised sentences of a block, one per line, and the counts."""
         sentences: list[str] = []
         counts = Counter[str]()
         for line in lines.text.split("\n"):
@@ -80,7 +80,7 @@ class _Tokeniser:
 
 
 def _with_words(sentence: str, matcher: Matcher, counts: Counter[str]) -> list[str]:
-    """Return the tokens of a sentence with forms replaced by words; count those `replaced` and left (`shared`)."""
+    """Return a sentence's tokens with forms replaced by words; count `replaced` and unreplaced (`shared`) forms."""
     places: dict[tuple[int, int], list[str]] = {}
     for word, start, end in sorted(matcher.find(sentence), key=lambda match: (match.start, -match.end)):
         places.setdefault((start, end), []).append(word)
@@ -106,9 +106,10 @@ def write_tokens(
     workers: int = 1,
     progress: Progress = lambda done, total: None,
 ) -> tuple[Counts, list[dict[str, Any]]]:
-    """Write the tokens of the files, separated by single spaces.
+    """Write the tokens of the files, separated by single spaces, with one sentence per line.
 
-    Returns the counts, and name, size and SHA-256 of each file. Raises DataError, MethodError and OutputError.
+    Returns the counts, and the name, size and SHA-256 of each file. Raises DataError if a text cannot be read,
+    MethodError if a package is missing, and OutputError if `out` cannot be written.
     """
     text = Pass(files, settings.layout, settings.field)
     totals = Counter[str]()

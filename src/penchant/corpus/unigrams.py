@@ -1,4 +1,4 @@
-"""Counts of a model's tokens in running text: the tables that `penchant.engine.unigrams` reads."""
+"""Counts of a model's tokens in running text, as tables that `penchant.engine.unigrams` reads."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from penchant.plurals import counted, for_one, of_all
 from penchant.text_io import refused_character
 
 _CHARACTERS = 1 << 18
-"""Characters that are tokenized at once; a longer line is tokenized on its own."""
+"""Maximum number of characters in a batch of lines to tokenize; a longer line is tokenized on its own."""
 
 
 @dataclass(slots=True)
 class Counted:
-    """Counts of the tokens in some files.
+    """Token counts of files.
 
-    Of the `records`, `skipped` could not be read; `unknown` and `special` are tokens that were left out, since no
-    sentence with one is scored.
+    Of the `records`, `skipped` could not be read. `unknown` and `special` are the numbers of unknown and special
+    tokens, which are omitted from the table since sentences that contain such tokens are not scored.
     """
 
     unigrams: Unigrams
@@ -47,7 +47,7 @@ class Counted:
     special: int = 0
 
     def record(self) -> dict[str, Any]:
-        """Return the provenance that is kept with the table."""
+        """Return the provenance, which is stored in the table's metadata."""
         return {
             "version": __version__,
             "model": self.model,
@@ -65,7 +65,7 @@ class Counted:
         }
 
     def table(self, tokenizer: Tokenizer) -> pl.DataFrame:
-        """Return the tokens that occur, the most frequent first: token_id, token, count."""
+        """Return the tokens that occur, in descending order of counts, with the columns token_id, token and count."""
         ids = np.flatnonzero(self.unigrams.counts)
         frame = pl.DataFrame(
             {"token_id": ids, "token": tokenizer.strings(ids.tolist()), "count": self.unigrams.counts[ids]}
@@ -73,7 +73,7 @@ class Counted:
         return frame.sort("count", "token_id", descending=[True, False])
 
     def notes(self) -> Iterator[str]:
-        """Yield notes for the user: the counts, and what was left out."""
+        """Yield notes on the counts and on omitted records and tokens."""
         types, entries = int(np.count_nonzero(self.unigrams.counts)), self.unigrams.vocabulary
         yield (
             f"{counted(self.unigrams.total, 'tokens')}; {of_all(types, entries, 'entries of the vocabulary', 'occur')}"
@@ -95,10 +95,10 @@ def count_unigrams(
     field: str = "text",
     progress: Progress = lambda done, total: None,
 ) -> Counted:
-    """Count the tokens of some files with the tokenizer of a `model`.
+    """Return the token counts of files, tokenized with the tokenizer of a `model`.
 
-    Each line, or wrapped paragraph, is tokenized in NFC, without white space around it and without special tokens.
-    Raises DataError for a file that cannot be read, and if there is no token.
+    Each line or wrapped paragraph is tokenized in NFC, without surrounding white space or special tokens. Raises
+    DataError if a file cannot be read or the files contain no token.
     """
     found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
     text = Pass(files, layout, field)
@@ -109,7 +109,7 @@ def count_unigrams(
     found.records, found.files = text.records, text.texts()
     found.skipped += text.skipped
     if not found.unigrams.total:
-        raise DataError("the text has no token of this model", where=model, hint="name another text")
+        raise DataError("the text contains no tokens of the model's vocabulary", where=model, hint="give another text")
     return found
 
 
@@ -127,7 +127,7 @@ def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
-    """Count the tokens of some lines; a line with a character that no text has counts as a skipped record."""
+    """Add the token counts of lines; a line with an invalid character counts as a skipped record."""
     sound = [line for line in lines if not refused_character(line)]
     found.skipped += len(lines) - len(sound)
     counts = found.unigrams.counts
@@ -141,13 +141,13 @@ def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
 
 
 def write_unigrams(found: Counted, tokenizer: Tokenizer, out: str | Path) -> None:
-    """Write the table as Parquet with its provenance, whole or not at all. Raises OutputError."""
+    """Write the table and its provenance atomically as Parquet. Raises OutputError if it cannot be written."""
     with replacing(out) as stream:
         metadata = {KEY: json.dumps(found.record(), ensure_ascii=False)}
         found.table(tokenizer).lazy().sink_parquet(stream, metadata=metadata, engine="streaming")
 
 
 def refuse_target(out: str | Path, files: Sequence[TextFile]) -> None:
-    """Raise OutputError if `out` is one of the texts, or a file that is not a table of unigrams."""
+    """Raise OutputError if `out` is one of the texts or an existing file that is not a table of unigrams."""
     refuse_inputs(out, [file.place for file in files if "://" not in file.place])
     refuse_other(out, "a table of unigrams", is_unigrams)

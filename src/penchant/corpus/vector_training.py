@@ -1,4 +1,4 @@
-"""Word vectors trained on running text, with a card that documents the text and the settings."""
+"""Training of word vectors on running text, with a card that documents the text and the settings."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "gl
 
 
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
-    """Return a training method with the parameters that are not None. Raises MethodError for unknown ones."""
+    """Return a training method with the given parameters; those that are None keep their defaults.
+
+    Raises MethodError if the method or a parameter is unknown.
+    """
     if name not in METHODS:
         raise MethodError(f"unknown method '{name}'", hint=one_of(name, METHODS))
     chosen = {key: value for key, value in parameters.items() if value is not None}
     known = METHODS[name].__dataclass_fields__
     for key in chosen:
         if key not in known:
-            raise MethodError(f"{name} has no parameter '{key}'", hint=f"it has {', '.join(known)}")
+            raise MethodError(f"{name} has no parameter '{key}'", hint=f"choose one of {', '.join(known)}")
     return METHODS[name](**chosen)
 
 
@@ -53,10 +56,11 @@ def train(
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None,
     replace: bool = False,
 ) -> dict[str, Any]:
-    """Train vectors, save them (see `save_vectors` for the format) and their card, and return the record on the card.
+    """Train vectors, save them (see `save_vectors` for the format) and their card, and return the card's record.
 
-    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError; existing files are only
-    replaced if they are vectors with their card, or with `replace`.
+    The card lists the `stimuli` without a vector. Existing files are replaced only if they are vectors with their card,
+    or if `replace` is true. Raises DataError if a text cannot be read, MethodError if a parameter is invalid, and
+    OutputError if the files cannot be written.
     """
     target = Path(out)
     checked_ending(target)
@@ -103,7 +107,7 @@ def _settings(how: Word2Vec | GloVe, tokens: Tokens) -> dict[str, Any]:
 
 
 def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: Tokens, vectors: Path) -> bool:
-    """True if a card has these settings, and the vectors are those it was written for."""
+    """Return True if a card's record has these settings and the vector file is unchanged since it was written."""
     settings = json.loads(json.dumps(_settings(how, tokens)))
     same = all(record[name] == value for name, value in settings.items())
     return same and vectors.exists() and record["sha256"] == sha256_file(vectors)
@@ -116,7 +120,7 @@ def _similarity(trained: Trained) -> list[dict[str, Any]]:
 
 
 def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -> list[str]:
-    """Return the stimuli that have no vector in any spelling, neither as written nor in lower case."""
+    """Return the stimuli that have a vector neither as written nor in lower case."""
     known = set(words)
     stated = (
         {}
@@ -130,12 +134,12 @@ def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -
 
 
 def card_path(vectors: Path) -> Path:
-    """Return the path of the card of a file of vectors."""
+    """Return the path of the card of a vector file."""
     return vectors.with_suffix(".md")
 
 
 def read_card(vectors: str | Path) -> dict[str, Any] | None:
-    """Return the record at the end of the card of a file of vectors, or None if there is none."""
+    """Return the record at the end of a vector file's card; None if there is no card or no record."""
     path = card_path(Path(vectors))
     try:
         block = re.search(r"^```json\n(.*)^```$", read_text(path), re.MULTILINE | re.DOTALL)
@@ -145,20 +149,20 @@ def read_card(vectors: str | Path) -> dict[str, Any] | None:
 
 
 def _has_card(vectors: Path) -> bool:
-    """True if a file is unchanged since the card beside it was written."""
+    """Return True if a vector file is unchanged since its card was written."""
     record = read_card(vectors)
     return record is not None and record.get("sha256") == sha256_file(vectors)
 
 
 def _cards(card: Path, vectors: Path) -> bool:
-    """True if a file is the card of vectors of that name, or of vectors that no longer exist."""
+    """Return True if `card` is the card of `vectors`, or of a vector file that no longer exists."""
     record = read_card(vectors)
     name = str(record.get("vectors")) if record else None
     return name is not None and (name == vectors.name or not card.with_name(Path(name).name).exists())
 
 
 def card(record: Mapping[str, Any]) -> str:
-    """Return the card in Markdown: a summary for readers, then the whole record as JSON."""
+    """Return the card in Markdown: a summary for readers, followed by the record as JSON."""
     counts, parameters = record["counts"], record["parameters"]
     tokens = record["tokens"]
     lower = "in small letters" if tokens["lower"] else "letters as they are written"

@@ -1,4 +1,4 @@
-"""Find words in running text of any script, and cut windows of words around them."""
+"""Search for words in running text of any script, and windows of words around them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from penchant.errors import DataError
 from penchant.letter_case import capitalised
 
 WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
-"""Word characters, for the brackets of a regular expression; a word is a maximal run of them.
+"""Word characters, as a character class of a regular expression; a word is a maximal run of word characters.
 
-They are letters, marks and digits of any script and the two joiners of Persian and Bangla. `\\w` lacks marks: it would
-end words at Bengali vowel signs.
+Word characters are the letters, marks and digits of any script and the two joiners of Persian and Bangla. `\\w` does
+not match marks and would end words at Bengali vowel signs.
 """
 _RUN = regex.compile(f"[{WORD}]+")
 _OUTSIDE, _INSIDE, _SPACE = range(3)
 
 
 class Match(NamedTuple):
-    """A form of `word` at text[start:end]."""
+    """Occurrence of a form of `word` at text[start:end]."""
 
     word: str
     start: int
@@ -35,12 +35,12 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """A finder of many words, each in any of its forms, in a time that does not depend on their number."""
+    """Finder of words in any of their forms; the search time does not depend on the number of words."""
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str = "und") -> None:
         """Index the surface forms of each word, which may contain spaces and hyphens.
 
-        `language` decides the capitals of the forms. Raises DataError naming any form without a letter or digit.
+        `language` determines the rules of capitalisation. Raises DataError if a form has no letter or digit.
         """
         self._exact = _Forms()
         self._initial = _Forms()
@@ -52,15 +52,15 @@ class Matcher:
         self._order = {word: number for number, word in enumerate(forms)}
 
     def surfaces(self) -> list[str]:
-        """Return all forms, and their capitalised versions at the beginning of a sentence."""
+        """Return all forms, including those capitalised at the beginning of a sentence."""
         return list(dict.fromkeys((*self._exact.words, *self._initial.words)))
 
     def find(self, text: str) -> list[Match]:
-        """Find every form that occurs in a text as whole words, sorted by start, end, and the order of the words.
+        """Return every occurrence of a form as whole words, sorted by start, end, and the order of the words.
 
-        The text must be in NFC (see `normalise`). Forms that overlap, or that two words share, are all found; of
-        several forms of a word at the same start, only the longest. Matching is case-sensitive, except that the first
-        word of the text may have a capital where the form has a small letter.
+        The text must be in NFC (see `normalise`). Overlapping forms and forms shared by several words are all returned,
+        but only the longest of a word's forms at the same start. Matching is case-sensitive, except that the first word
+        of the text also matches a form that differs only in a lowercase first letter.
         """
         runs = _RUN.finditer(text)
         first = next(runs, None)
@@ -74,7 +74,7 @@ class Matcher:
         return matches
 
     def owners(self, surface: str) -> tuple[list[int], list[int]]:
-        """Return the numbers of the words that have a surface as a form, and as a sentence-initial form only."""
+        """Return the indices of the words that have `surface` as a form, and of those that have it only capitalised."""
         exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
         return [self._order[word] for word in exact], [self._order[word] for word in initial]
 
@@ -82,7 +82,7 @@ class Matcher:
         return match.start, match.end, self._order[match.word]
 
     def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
-        """Return the longest form of each word at each start, among forms whose first run of characters is `run`."""
+        """Return the longest form of each word at each start, among the forms whose first run is `run`."""
         ends: dict[tuple[int, str], int] = {}
         for table in tables:
             for begin, end, word in table.at(text, start, run):
@@ -92,10 +92,10 @@ class Matcher:
 
 
 class _Forms:
-    """Forms by their first run of word characters.
+    """Index of forms by their first run of word characters.
 
-    `shapes` has, for each such run, the distinct pairs (characters before the run, length of the form); one look-up in
-    `words` per pair then covers all forms with this run.
+    For each run, `shapes` has the distinct pairs (number of characters before the run, length of the form); one lookup
+    in `words` per pair then covers all forms with the run.
     """
 
     def __init__(self) -> None:
@@ -105,14 +105,12 @@ class _Forms:
     def add(self, form: str, word: str) -> None:
         run = _RUN.search(form)
         if run is None:
-            raise DataError(
-                f"the form {form!r} of '{word}' holds no letter or digit, so no text can be searched for it"
-            )
+            raise DataError(f"the form {form!r} of '{word}' contains no letter or digit, so it cannot be searched for")
         self.shapes.setdefault(run[0], set()).add((run.start(), len(form)))
         self.words.setdefault(form, []).append(word)
 
     def at(self, text: str, start: int, run: str) -> Iterable[tuple[int, int, str]]:
-        """Yield start, end and word of every form whose first run is the one at `start`."""
+        """Yield the start, end and word of each form that occurs with its first run, `run`, at `start`."""
         for before, length in self.shapes.get(run, ()):
             begin = start - before
             end = begin + length
@@ -123,7 +121,7 @@ class _Forms:
 
 
 def capital_form(form: str, language: str) -> str:
-    """Return a form as it is at the beginning of a sentence: with a capital instead of a small first letter."""
+    """Return a form as at the beginning of a sentence, with a lowercase first letter capitalised."""
     return normalise(capitalised(form, language)) if form[0].islower() else form
 
 
@@ -134,19 +132,19 @@ def words(text: str) -> list[str]:
 
 
 def is_first(text: str, start: int) -> bool:
-    """True if no word character comes before a place in a text."""
+    """Return True if no word character precedes the offset `start` in a text."""
     return _RUN.search(text, 0, start) is None
 
 
 def is_parted(text: str, start: int, end: int) -> bool:
-    """True if no word character stands right before or behind text[start:end]."""
+    """Return True if no word character directly precedes or follows text[start:end]."""
     return not (start and _RUN.match(text, start - 1, start)) and not _RUN.match(text, end)
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of every word as readers count them.
+    """Return the start and end of every word as readers count words.
 
-    A word is a chunk between white space, with its punctuation, if it contains a letter, mark or digit.
+    A word is a chunk delimited by white space, including punctuation, that contains a letter, mark or digit.
     """
     spans = []
     end = 0
@@ -159,7 +157,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def count_words(text: str) -> int:
-    """Return the number of words, as in `word_spans`: a dash or danda on its own does not count."""
+    """Return the number of words as defined by `word_spans`; a separate dash or danda does not count."""
     chunks = text.split()
     odd = [chunk for chunk in chunks if not chunk[0].isalnum()]
     return len(chunks) - len(odd) + sum(map(_is_word, odd))
@@ -170,11 +168,11 @@ def _is_word(chunk: str) -> bool:
 
 
 def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int] | None:
-    """Cut a window of exactly `length` words around text[start:end]; return it with the start and end within it.
+    """Return a window of exactly `length` words around text[start:end], and the start and end in the window.
 
-    There are as many words on the left as on the right, or one more on the left; where the text ends too early, the
-    other side makes up for it. Punctuation on its own is kept but not counted. Returns None if the text has fewer
-    words, or if text[start:end] has more words, or none.
+    The window has as many words on the left as on the right, or one more on the left; if one side has too few words,
+    the other side has more. Separate punctuation is kept but not counted. Returns None if the text has fewer than
+    `length` words, or if text[start:end] has more than `length` words or none.
     """
     spans = word_spans(text)
     inside = [number for number, (begin, stop) in enumerate(spans) if begin < end and stop > start]
@@ -193,7 +191,7 @@ def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int]
 
 @cache
 def word_characters(end: int = sys.maxunicode + 1) -> NDArray[np.bool_]:
-    """Return, for each code point below `end`, whether it is a word character."""
+    """Return a mask of the code points below `end` that are word characters."""
     codes = np.concatenate([np.arange(0xD800), np.arange(0xE000, end)])  # no surrogates
     characters = codes.astype("<u4").tobytes().decode("utf-32-le")
     changes = np.zeros(len(codes) + 1, np.int8)
@@ -213,7 +211,7 @@ def _kinds(end: int) -> NDArray[np.uint8]:
 
 
 def count_words_of(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Return the number of words of each text, counted as by `count_words`."""
+    """Return `count_words(text)` for each text, computed for all texts at once."""
     codes = code_points("\n".join([*texts, ""]))
     kinds = _kinds(table_end(codes)).take(codes)
     space = kinds == _SPACE

@@ -1,4 +1,4 @@
-"""Words of running text, in any script."""
+"""Segmentation of running text into words, in any script."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from penchant.text_io import decoded, lines, opened
 from penchant.unicode_spellings import canonical
 
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*")
-"""A run of letters and their marks, with joiners inside it (Persian, Bangla); apostrophes and hyphens end a word."""
+"""Pattern of a word: letters and marks, with inner joiners (Persian, Bangla); apostrophes and hyphens end a word."""
 
 
 def count_words(path: str | Path, language: str = "und") -> Counter[str]:
-    """Count each word of a text file, in NFC and folded by the rules of a language. Raises DataError."""
+    """Return the counts of a text file's words, in NFC and case-folded by the rules of a language.
+
+    Raises DataError if the file cannot be read.
+    """
     counts: Counter[str] = Counter()
     with opened(path) as stream:
         for number, line in lines(stream, path):

@@ -1,1 +1,1 @@
-"""Grammars of minimal pairs: features, lexicon, paradigms, and drawing pairs from them."""
+"""Grammars of minimal pairs: features, lexicon, paradigms, and the generation of pairs."""

@@ -1,4 +1,4 @@
-"""Import the lexicon of BLiMP's generator as the table of words of a grammar."""
+"""Import of the BLiMP generator's vocabulary as the lexicon of a grammar."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class VocabularyRow:
-    """A row in the format of our tables; the lemma is empty if the row has no expression.
+    """Vocabulary row in the format of a lexicon table; the lemma is empty if the row has no expression.
 
-    Spaces separate several values of a feature, and underscores replace spaces within a value.
+    Spaces separate several values of a feature, and underscores replace spaces in a value.
     """
 
     line: int
@@ -42,9 +42,9 @@ class VocabularyRow:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The number of words written, and the lines left out: those without an expression, and those that repeat another.
+    """Result of an import: the number of words written, and the lines omitted as having no expression or repeated.
 
-    `added` are the columns that conditions test but the vocabulary lacks; they are written empty.
+    `added` are the columns that conditions test but the vocabulary lacks; they are written as empty columns.
     """
 
     words: int
@@ -54,15 +54,16 @@ class Imported:
 
 
 def read_blimp_vocabulary(path: str | Path) -> list[VocabularyRow]:
-    """Read the rows of a `vocabulary.csv`, one per form of a word. Raises DataError naming file, line and column.
+    """Read the rows of a `vocabulary.csv`, one per form of a word.
 
-    Columns such as `arg_1` hold conditions on neighbouring words.
+    Columns such as `arg_1` contain conditions on neighbouring words. Raises DataError with the file, line and column if
+    the vocabulary is invalid.
     """
     rows = read_rows(path)
     columns = list(rows[0].values)
     missing = [name for name in (_EXPRESSION, CATEGORY) if name not in columns]
     if missing:
-        message = f"is not a vocabulary of BLiMP's generator: there is no column '{missing[0]}'"
+        message = f"is not the vocabulary of BLiMP's generator: there is no column '{missing[0]}'"
         raise DataError(message, file=path, hint=f"the columns are {', '.join(columns)}")
     cells = {name: [text for row in rows if (text := _text(row, name))] for name in columns}
     conditions = [name for name, texts in cells.items() if texts and all("=" in text for text in texts)]
@@ -111,12 +112,15 @@ def _condition(text: str, column: str, row: Row, path: str | Path) -> str:
 
 
 def import_blimp(path: str | Path, directory: str | Path) -> Imported:
-    """Write the words of a `vocabulary.csv` as a grammar without paradigms. Raises OutputError if a grammar exists."""
+    """Write the words of a `vocabulary.csv` as a grammar without paradigms, and return counts.
+
+    Raises OutputError if the directory already contains a grammar or a lexicon.
+    """
     place = Path(directory)
     if occupied(place / GRAMMAR_FILE):
-        raise OutputError("already holds a grammar", where=str(place), hint="name a new directory")
+        raise OutputError("already contains a grammar", where=str(place), hint="give a new directory")
     if occupied(place / TABLE_FILE):
-        raise OutputError("already exists", where=str(place / TABLE_FILE), hint="name a new directory")
+        raise OutputError("already exists", where=str(place / TABLE_FILE), hint="give a new directory")
     rows = read_blimp_vocabulary(path)
     spelled = [row for row in rows if row.lemma]
     kept: dict[object, VocabularyRow] = {}
@@ -164,7 +168,7 @@ def _table_bytes(rows: Sequence[VocabularyRow], added: Sequence[str]) -> bytes:
 
 
 def _grammar(rows: Iterable[VocabularyRow]) -> dict[str, object]:
-    """Return the contents of grammar.yaml without paradigms: each category with the columns that it fills."""
+    """Return the contents of grammar.yaml without paradigms, with the nonempty columns of each category."""
     categories: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         columns_of = categories.setdefault(row.category, {})

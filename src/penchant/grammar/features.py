@@ -1,4 +1,4 @@
-"""Features of words: conditions on them in disjunctive normal form, and their agreement by unification."""
+"""Word features: conditions on features in disjunctive normal form, and agreement by unification."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 Values = Mapping[str, tuple[str, ...]]
-"""The values of a word by column; a column without any may be absent."""
+"""Values of a word by column; a column without values may be absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A test of one column; an empty `value` tests for a column without values."""
+    """Test of one column; an empty `value` tests whether the column has no values."""
 
     column: str
     value: str
     equal: bool
 
     def holds(self, values: Values) -> bool:
-        """Return whether the values of a word pass the test."""
+        """Return True if the values of a word pass the test."""
         of_column = values.get(self.column, ())
         return (self.value in of_column if self.value else not of_column) == self.equal
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Clauses of which at least one must hold, each with terms that must all hold; without clauses it always holds."""
+    """Condition in disjunctive normal form: a disjunction of clauses, which are conjunctions of terms.
+
+    A condition without clauses is always satisfied.
+    """
 
     text: str
     clauses: tuple[tuple[Term, ...], ...]
 
     def matches(self, values: Values) -> bool:
-        """Return whether the values of a word satisfy the condition."""
+        """Return True if the values of a word satisfy the condition."""
         return not self.clauses or any(all(term.holds(values) for term in clause) for clause in self.clauses)
 
     def terms(self) -> list[Term]:
@@ -40,16 +43,17 @@ class Condition:
         return [term for clause in self.clauses for term in clause]
 
     def columns(self) -> tuple[str, ...]:
-        """Return the distinct columns that the condition tests."""
+        """Return the distinct columns tested by the condition."""
         return tuple(dict.fromkeys(term.column for term in self.terms()))
 
 
 @lru_cache(maxsize=4096)
 def parse_condition(text: str) -> Condition:
-    """Parse a condition such as `kind=food^number!=plural;human=yes`: `;` means or; `^` means and, and binds tighter.
+    """Parse a condition such as `kind=food^number!=plural;human=yes`.
 
-    `column=value` holds if the value is among those of the column, `column=` if the column has none, and `!=` wherever
-    `=` does not. A blank text gives the condition that always holds. Raises ValueError with the place of a mistake.
+    `;` means or; `^` means and, and takes precedence. `column=value` is true if the column has the value, `column=` is
+    true if the column has no values, and `!=` is the negation of `=`. A blank text is a condition that is always
+    satisfied. Raises ValueError, with the position of the error, if the condition is invalid.
     """
     if not text.strip():
         return Condition("", ())
@@ -76,13 +80,13 @@ def _term(term: str, at: int, text: str) -> Term:
 
 
 ALWAYS = parse_condition("")
-"""The condition that every word satisfies."""
+"""Condition that every word satisfies."""
 
 
 def unify(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Unify the values of a feature in which two words agree. Returns None if the words disagree.
+    """Return the unified values of a feature in which two words must agree; None if the words disagree.
 
-    The result is the values common to both words, or all values of one word if the other has none.
+    The result has the values common to both words, or all values of one word if the other word has none.
     """
     if not first or not second:
         return first or second

@@ -1,4 +1,4 @@
-"""Minimal pairs of equal token length, drawn from a grammar."""
+"""Generation of minimal pairs of equal token length from a grammar."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from penchant.grammar.word_sampling import Drawing, Words, written
 from penchant.plurals import for_one
 
 CHECKS = 10
-"""Checks per context before it is given up, as in Ueda et al. (2024)."""
+"""Maximum number of checks per context before the context is given up, as in Ueda et al. (2024)."""
 _TRIES = 20
-"""Draws without a bad sentence that is new to the context, after which no more are assumed to exist."""
+"""Number of successive draws without a new bad sentence after which a context is assumed to have no more."""
 _PATIENCE = 5_000
-"""Contexts in a row without a new pair, plus ten for each pair, after which no more are assumed to exist."""
+"""Number of successive contexts without a new pair (plus ten per pair) after which no more are assumed to exist."""
 _BLOCK = 2_048
 
 Lengths = Callable[[list[str]], list[int]]
-"""A function that returns the number of tokens of each text."""
+"""Function that returns the number of tokens in each text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """The word in a slot, with the features and forms that it has in this sentence.
+    """Word in a slot, with its features and forms in the sentence.
 
-    `features` are the values chosen or agreed upon, by feature; `forms` are the forms inserted.
+    `features` maps each feature to the values chosen or determined by agreement; `forms` are the forms inserted.
     """
 
     lemma: str
@@ -41,10 +41,10 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An acceptable and an unacceptable sentence, with their words by slot.
+    """Acceptable and unacceptable sentence of a minimal pair, with their words by slot.
 
-    `lengths` has the number of tokens, equal for both, under each tokenizer; `context` is the number of the context,
-    `checks` the checks it took.
+    `lengths` has the number of tokens of each sentence, which is equal for both, under each tokenizer; `context` is the
+    number of the context, and `checks` the number of checks until the lengths were equal.
     """
 
     good: str
@@ -61,9 +61,10 @@ class Pair:
 class Statistics:
     """Statistics of generating the pairs of a paradigm.
 
-    Every context gives a pair or is counted as one of: `duplicates` of an earlier pair; `given_up`, since no bad
-    sentence had the right lengths; or `unfilled`, by the slot for which there was no word. `checks` are all comparisons
-    of lengths, including those of contexts given up, and `passed` those that found equal lengths.
+    Every context yields a pair or is counted in one of `duplicates` (of an earlier pair), `given_up` (if no bad
+    sentence had the required lengths), and `unfilled` (by the slot for which there was no word). `checks` is the number
+    of all comparisons of lengths, including those of contexts given up, and `passed` the number that found equal
+    lengths.
     """
 
     pairs: int
@@ -79,18 +80,18 @@ class Statistics:
 
     @property
     def acceptance_rate(self) -> float:
-        """The share of checks that found equal lengths."""
+        """The proportion of checks that found equal lengths."""
         return self.passed / self.checks if self.checks else float("nan")
 
     @property
     def checks_per_pair(self) -> float:
-        """The mean number of checks of the contexts that gave a pair."""
+        """The mean number of checks of the contexts that yielded a pair."""
         return self.accepted_checks / self.pairs if self.pairs else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Distinct pairs in the order of their contexts, and the statistics of generating them."""
+    """Distinct generated pairs in the order of their contexts, and the statistics of generation."""
 
     pairs: tuple[Pair, ...]
     statistics: Statistics
@@ -108,9 +109,10 @@ def generate(
     """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter.
 
     Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence, then up to `checks`
-    different unacceptable ones until one has the same length. `counters` return the numbers of tokens of a list of
-    texts (`Tokenizer.count`); without any, every pair is accepted. A longer run begins with the pairs of a shorter one.
-    Raises MethodError, and DataError if the grammar does not yield `n` pairs.
+    distinct unacceptable sentences until one has the same length. Each of `counters` returns the numbers of tokens of a
+    list of texts (`Tokenizer.count`); without counters, every pair is accepted. With the same seed, the pairs for a
+    smaller `n` are the first pairs for a larger `n`. Raises MethodError if a parameter is invalid, and DataError if the
+    grammar does not yield `n` pairs.
     """
     if n < 1 or checks < 1:
         name, value = ("n", n) if n < 1 else ("checks", checks)
@@ -134,7 +136,7 @@ def generate(
 
 
 class _Context:
-    """A context: its stream of random numbers, its good sentence, and the bad one currently being checked."""
+    """Context of a pair: its random-number generator, its good sentence, and the bad sentence being checked."""
 
     def __init__(self, drawing: Drawing, seed: int, number: int) -> None:
         self.drawing, self.number = drawing, number
@@ -152,7 +154,7 @@ class _Context:
         self.passed = False
 
     def redraw(self) -> bool:
-        """Draw a bad sentence that has not been checked yet; return False if there is none."""
+        """Draw a bad sentence that has not been checked yet; return False if none is found."""
         for _ in range(_TRIES if self.drawing.bad else 1):
             drawn = self.drawing.draw_bad(self.rng, self.good_words)
             if isinstance(drawn, str):
@@ -171,7 +173,7 @@ class _Context:
 
 
 def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) -> None:
-    """Seek a bad sentence of the right lengths in every context, tokenizing those of all contexts together."""
+    """Search every context for a bad sentence of equal lengths, tokenizing the sentences of all contexts together."""
     pending = [context for context in block if not context.unfilled]
     for _ in range(checks):
         pending = [context for context in pending if context.redraw()]
@@ -186,12 +188,12 @@ def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) 
 
 
 def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Context]:
-    """Return the contexts whose two sentences have the same length under counter `at`; good ones are counted once."""
+    """Return the contexts whose sentences have equal lengths under counter `at`; good sentences are tokenized once."""
     new = [context for context in contexts if at not in context.good_lengths]
     texts = [context.good for context in new] + [context.bad for context in contexts]
     lengths = count(texts) if texts else []
     if len(lengths) != len(texts):
-        raise MethodError(f"a counter gave {len(lengths)} lengths for {len(texts)} texts")
+        raise MethodError(f"a counter returned {len(lengths)} lengths for {len(texts)} texts")
     for context, length in zip(new, lengths, strict=False):
         context.good_lengths[at] = length
     equal = []
@@ -215,7 +217,7 @@ class _Tally:
     shared: set[tuple[tuple[str, ...], ...]] = field(default_factory=set)
 
     def wanting(self, n: int) -> bool:
-        """Return whether pairs are still missing and may still be found."""
+        """Return True if fewer than `n` pairs have been found and more may exist."""
         return len(self.pairs) < n and self.since_last < _PATIENCE + 10 * len(self.pairs)
 
     def add(self, context: _Context) -> None:
@@ -282,17 +284,17 @@ def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, ch
     reasons = []
     if statistics.unfilled:
         slot = max(statistics.unfilled, key=lambda name: statistics.unfilled[name])
-        reasons.append(f"{sum(statistics.unfilled.values())} found no word for a slot (most often '{slot}')")
+        reasons.append(f"{sum(statistics.unfilled.values())} had no word for a slot (most often '{slot}')")
     if statistics.given_up:
         reasons.append(
-            f"{statistics.given_up} had no bad sentence of the good one's length within {checks} "
+            f"{statistics.given_up} had no bad sentence as long as the good sentence within {checks} "
             f"{for_one(checks, 'checks')}"
         )
     if statistics.duplicates:
         reasons.append(f"{statistics.duplicates} repeated an earlier pair")
     message = (
-        f"gives {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} "
+        f"yields {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} "
         f"{for_one(statistics.contexts, 'contexts')} {', '.join(reasons)}"
     )
-    hint = "add words to its tables, or ask for fewer pairs" + (" or tokenizers" if statistics.given_up else "")
+    hint = "add words to the tables, or request fewer pairs" + (" or tokenizers" if statistics.given_up else "")
     return DataError(message, where=f"{grammar.files[0]}, paradigms.{paradigm}", hint=hint)

@@ -17,14 +17,14 @@ from penchant.tables.data_paths import bundled
 from penchant.tables.documents import Document
 
 BUNDLED_GRAMMARS = Path(__file__).parent / "grammars"
-"""The bundled grammars, each in a directory named after its language."""
+"""Directory of the bundled grammars, each in a subdirectory named after its language."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """A grammar that has been read and checked.
+    """Validated grammar.
 
-    `sha256` is the hash of all its files; `drawings` are the rules by which the words of each paradigm are drawn.
+    `sha256` is the hash of all its files; `drawings` has the rules for drawing the words of each paradigm.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Grammar:
     drawings: Mapping[str, Drawing] = field(repr=False)
 
     def drawing(self, paradigm: str) -> Drawing:
-        """Return the rules of a paradigm. Raises DataError, with the known paradigms, if there is none of this name."""
+        """Return the rules of a paradigm. Raises DataError, with similar or all names, if there is no such paradigm."""
         if paradigm not in self.drawings:
             message = f"grammar '{self.name}' has no paradigm '{paradigm}'"
             raise DataError(message, where=str(self.files[0]), hint=near(paradigm, self.paradigms))
@@ -50,13 +50,13 @@ def bundled_grammars() -> list[str]:
 
 
 def find_grammar(name: str | Path) -> Path:
-    """Return an existing path of this name, or else the bundled grammar. Raises DataError if there is neither."""
+    """Return `name` as an existing path, or the path of a bundled grammar. Raises DataError if there is neither."""
     place = Path(name)
     if str(name).strip() and place.exists():
         return place
     if str(name) in bundled_grammars():
         return BUNDLED_GRAMMARS / str(name)
-    raise DataError(f"there is no grammar '{name}'", hint=f"name a directory with a {GRAMMAR_FILE}; {_bundled()}")
+    raise DataError(f"there is no grammar '{name}'", hint=f"give a directory with a {GRAMMAR_FILE}; {_bundled()}")
 
 
 def _bundled() -> str:
@@ -64,13 +64,16 @@ def _bundled() -> str:
 
 
 def read_grammar(path: str | Path) -> Grammar:
-    """Read a grammar from its directory or its `grammar.yaml`. Raises DataError naming file, line and key."""
+    """Read a grammar from its directory or its `grammar.yaml`.
+
+    Raises DataError with the file, line and key if it is invalid.
+    """
     place = Path(path)
     if not place.exists():
         raise DataError("no such file or directory", file=place)
     if place.is_dir():
         if not (place / GRAMMAR_FILE).is_file():
-            raise DataError(f"the directory holds no {GRAMMAR_FILE}", file=place, hint=HINT)
+            raise DataError(f"the directory does not contain {GRAMMAR_FILE}", file=place, hint=HINT)
         place = place / GRAMMAR_FILE
     document, source = read_grammar_file(place)
     lexicon, tables = read_lexicon(document, source)

@@ -1,4 +1,4 @@
-"""The contents of `grammar.yaml`: its keys, and the line of each.
+"""Models of the contents of `grammar.yaml`.
 
     name: garden
     language: en
@@ -7,9 +7,9 @@
       verb: {file: verbs.csv, forms: [past], restrictions: [subject, object]}
     paradigms: …
 
-The columns of a table are: `lemma`; the forms (text to insert into a sentence; empty if the word has no such form); the
-restrictions (conditions on another word); and features, which are all others. Tables of several categories are listed
-under `lexicon` instead, and have a column `category`.
+The columns of a table are `lemma`, the forms (text to insert into a sentence; empty if the word has no such form), the
+restrictions (conditions on another word), and the features (all other columns). Tables of several categories are
+listed under `lexicon` instead, and have a column `category`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ HINT = "see penchant schema grammar"
 
 
 def _as_text(value: object) -> str:
-    """Return a text. Raises ValueError for a value that YAML does not read as text, such as `true`."""
+    """Return a value as a text. Raises ValueError if YAML reads it as another type, such as `true`."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise ValueError(f"expected a text, got {value!r}: put a word that YAML reads as something else in quotes")
+        raise ValueError(f"expected a text, got {value!r}: put quotes around a word that YAML reads as another type")
     return as_text(value)
 
 
@@ -46,7 +46,7 @@ def _condition(value: object) -> str:
 
 
 def _category_mapping(value: object) -> object:
-    """Expand a category that is given only as the name of its table, or not at all."""
+    """Return a category as a mapping, also if it is given as the name of its table or is empty."""
     return {} if value is None else {"file": value} if isinstance(value, str) else value
 
 
@@ -64,7 +64,7 @@ class _Strict(BaseModel):
 
 
 class CategoryEntry(_Strict):
-    """A category of words; its key is its name."""
+    """Category of words; its key is its name."""
 
     file: Annotated[
         Text | None, Field(description="the table of its words; if none, they are in the tables of `lexicon`")
@@ -74,7 +74,7 @@ class CategoryEntry(_Strict):
 
 
 class _Drawn(_Strict):
-    """The rules by which the word of a slot is drawn."""
+    """Rules for drawing the word of a slot."""
 
     where: Annotated[ConditionText | None, Field(description="a condition on the word itself")] = None
     choose: Annotated[
@@ -95,13 +95,13 @@ class _Drawn(_Strict):
 
 
 class SlotEntry(_Drawn):
-    """A slot of a sentence. It may refer to the slots before it."""
+    """Slot of a sentence, which may refer to earlier slots."""
 
     category: Annotated[Texts, Field(min_length=1, description="the category or categories of the word")]
 
 
 class VaryEntry(_Drawn):
-    """The rules by which a slot is drawn anew for the bad sentence.
+    """Rules for redrawing a slot for the bad sentence.
 
     Omitted keys are as for the good sentence, including the values chosen there. The slot's own name refers to its word
     in the good sentence.
@@ -112,11 +112,11 @@ class VaryEntry(_Drawn):
 
 
 class ParadigmEntry(_Strict):
-    """A paradigm; its key is its name.
+    """Paradigm of minimal pairs; its key is its name.
 
-    In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in that column. `{slot:number}` is the form in the
-    column named by the value of that feature, and `{slot:past.gender.number}` one in a column whose name has several
-    parts, with features replaced by their values.
+    In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in the column `plural`. `{slot:number}` is the
+    form in the column named by the value of the feature `number`, and `{slot:past.gender.number}` the form in a column
+    whose name has several parts, with features replaced by their values.
     """
 
     field: Annotated[Text | None, Field(description="such as syntax")] = None
@@ -151,6 +151,9 @@ class GrammarFile(_Strict):
 
 
 def read_grammar_file(path: Path) -> tuple[GrammarFile, Document]:
-    """Read the file and the places of its keys. Raises DataError naming file, line and key."""
+    """Read a `grammar.yaml`; return its contents as a model and as a document with the lines of its keys.
+
+    Raises DataError with the file, line and key if it is invalid.
+    """
     document = read_yaml(path)
     return document.checked(GrammarFile, hint=HINT), document

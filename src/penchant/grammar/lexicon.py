@@ -1,4 +1,4 @@
-"""The words of a grammar: tables with a row for every word, grouped by category."""
+"""Lexicon of a grammar: tables of words, grouped by category."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LEMMA, CATEGORY = "lemma", "category"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A word, with the values that conditions can test.
+    """Word of the lexicon, with the values that conditions can test.
 
-    `forms` are the forms that the word has, including the lemma; `values` are the features (one or several values
-    each), and lemma, category and forms (as whole texts).
+    `forms` are the nonempty forms of the word, including the lemma; `values` are its features (each with one or more
+    values), lemma, category and forms (each as one value).
     """
 
     category: str
@@ -33,13 +33,13 @@ class Entry:
     line: int
 
     def restriction(self, column: str) -> Condition:
-        """Return the condition that the word places on another one."""
+        """Return the condition on another word in the restriction `column`."""
         return self.restrictions.get(column, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Category:
-    """The words of a category, and its columns by kind."""
+    """Category of words, with its entries and the names of its columns by kind."""
 
     name: str
     entries: tuple[Entry, ...]
@@ -52,18 +52,21 @@ Lexicon = Mapping[str, Category]
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """Return a hint with the names most like an unknown one, or else with all known names."""
+    """Return a hint with the known names most similar to `name`, or with all known names if none is similar."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(name, names, n=3)
     return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tuple[Path, ...]]:
-    """Read the words by category, and the paths of their tables. Raises DataError naming file, line and key."""
+    """Read the lexicon; return the words by category, and the paths of their tables.
+
+    Raises DataError with the file, line and key if it is invalid.
+    """
     owners: dict[str, str] = {}
     for name, entry in document.categories.items():
         if entry.file is not None and owners.setdefault(entry.file, name) != name:
-            message = f"the table belongs to category '{owners[entry.file]}' already"
+            message = f"the table already belongs to category '{owners[entry.file]}'"
             hint = "list a table of several categories under lexicon"
             raise source.error(("categories", name, "file"), message, hint)
         _check_kinds(name, entry, source)
@@ -102,7 +105,7 @@ def _category(row: Row, file: Path, owner: str | None) -> str:
 
 
 def _cell(row: Row, file: Path, column: str, *, needed: bool = False) -> str:
-    """Return the text of a cell in NFC; empty if the cell is blank."""
+    """Return the text of a cell in NFC; "" if the cell is blank."""
     if needed and column not in row.values:
         hint = f"the columns are {', '.join(row.values)}"
         raise DataError(f"there is no column '{column}'", file=file, line=row.line, hint=hint)
@@ -157,7 +160,7 @@ def _check_kinds(name: str, entry: CategoryEntry, source: Document) -> None:
 
 
 def _refuse_repeated(entries: Iterable[Entry]) -> None:
-    """Raise DataError for a repeated word, which would be drawn twice as often."""
+    """Raise DataError if a word is repeated, since it would be drawn twice as often."""
     first: dict[object, Entry] = {}
     for entry in entries:
         conditions = tuple((column, condition.text) for column, condition in entry.restrictions.items())
@@ -169,7 +172,7 @@ def _refuse_repeated(entries: Iterable[Entry]) -> None:
 
 
 def check_restrictions(lexicon: Lexicon, chosen: Iterable[str]) -> None:
-    """Raise DataError for a condition in a table on a column that no word has and no paradigm gives a word."""
+    """Raise DataError if a condition tests a column that is neither in a table nor in `chosen`."""
     known = {LEMMA, CATEGORY, *chosen}
     for category in lexicon.values():
         known |= category.forms | category.features
@@ -178,7 +181,7 @@ def check_restrictions(lexicon: Lexicon, chosen: Iterable[str]) -> None:
             for column, condition in entry.restrictions.items():
                 for term in condition.terms():
                     if term.column not in known:
-                        message = f"no word has a column '{term.column}', which '{condition.text}' tests"
+                        message = f"no table has the column '{term.column}', which is tested by '{condition.text}'"
                         raise DataError(
                             message,
                             file=entry.file,

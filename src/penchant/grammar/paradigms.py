@@ -1,4 +1,4 @@
-"""Paradigms of a grammar, with all names checked: slots, how their words are drawn, and the two sentences."""
+"""Validated paradigms of a grammar: slots, rules for drawing their words, and the two sentence templates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SLOT_NAME = re.compile(r"[^\s{}:.]+")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A place in a sentence for the word of a slot.
+    """Reference to a form of a slot's word in a sentence template.
 
-    The parts, joined by dots, name the column of the form; a part marked True is a feature, to be replaced by its
-    value.
+    The parts, joined by dots, are the name of the form's column; a part marked True is a feature, which is replaced by
+    its value.
     """
 
     slot: str
@@ -31,20 +31,20 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A sentence with places for words."""
+    """Sentence template, as a sequence of texts and references to slots."""
 
     text: str
     pieces: tuple[str | Reference, ...]
 
     @property
     def references(self) -> list[Reference]:
-        """The places for words, in order."""
+        """The references to slots, in order."""
         return [piece for piece in self.pieces if isinstance(piece, Reference)]
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The rules for drawing the word of a slot (see `SlotEntry`); features of other slots are pairs (slot, feature)."""
+    """Rules for drawing the word of a slot (see `SlotEntry`); features of other slots are pairs (slot, feature)."""
 
     name: str
     categories: tuple[str, ...]
@@ -58,10 +58,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Paradigm:
-    """A kind of minimal pair.
+    """Paradigm of minimal pairs.
 
-    `vary` holds the slots that are drawn anew for the bad sentence, in the order of `slots`; there, a slot's own name
-    refers to its word in the good sentence. `marks` are those of BLiMP's rows that hold for all its pairs.
+    `vary` has the slots redrawn for the bad sentence, in the order of `slots`; in their rules, the slot's own name
+    refers to its word in the good sentence. `marks` are BLiMP's flags that apply to all pairs of the paradigm.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Paradigm:
     vary: Mapping[str, Slot]
 
     def given_features(self) -> set[str]:
-        """Return the features assigned to words in sentences, whether or not a table has a column for them."""
+        """Return the features assigned to words by `choose` or `agree`, with or without a column in a table."""
         slots = (*self.slots.values(), *self.vary.values())
         return {name for slot in slots for name in (*slot.choose, *slot.agree)}
 
 
 def read_paradigm(name: str, entry: ParadigmEntry, lexicon: Lexicon, source: Document) -> Paradigm:
-    """Read a paradigm of grammar.yaml. Raises DataError naming file, line and key."""
+    """Return a validated paradigm of grammar.yaml. Raises DataError with the file, line and key if it is invalid."""
     return _Reader(name, entry, lexicon, source).paradigm()
 
 
@@ -124,10 +124,10 @@ class _Reader:
         return self._with(slot, entry, key, before)
 
     def _varied(self, name: str, entry: VaryEntry) -> Slot:
-        """Return the slot as drawn for the bad sentence.
+        """Return the rules for redrawing a slot for the bad sentence.
 
-        It may refer to shared slots, varied ones before it, and its own word in the good sentence, whose chosen values
-        it keeps unless the entry has `choose`.
+        The rules may refer to shared slots, earlier varied slots, and the slot's own word in the good sentence. The
+        values chosen for that word are kept unless the entry has `choose`.
         """
         key, slot = ("vary", name), self.slots[name]
         before = [s for s in self.slots if s not in self.entry.vary or s in self.vary or s == name]
@@ -141,7 +141,7 @@ class _Reader:
         return replace(varied, agree={**varied.agree, **added})
 
     def _with(self, slot: Slot, entry: SlotEntry | VaryEntry, key: tuple[str, ...], before: Collection[str]) -> Slot:
-        """Return the slot with the keys of an entry; omitted keys keep their values."""
+        """Return a slot updated with the keys of an entry; omitted keys keep their values."""
         if entry.choose is not None:
             slot = replace(slot, choose=self._choose(slot, entry.choose, (*key, "choose")))
         if entry.agree is not None:
@@ -258,7 +258,7 @@ class _Reader:
         pieces.append(text[end:])
         if any(mark in piece for piece in pieces if isinstance(piece, str) for mark in "{}"):
             raise self.error(
-                (key,), f"braces may only hold a slot, or a slot and a form, such as {{noun:plural}}: {text!r}"
+                (key,), f"braces may contain only a slot, or a slot and a form, such as {{noun:plural}}: {text!r}"
             )
         return Template(text, tuple(piece for piece in pieces if piece != ""))
 
@@ -278,7 +278,7 @@ class _Reader:
         return Reference(name, parts)
 
     def _check_forms(self, key: str, slot: Slot, parts: Sequence[tuple[str, bool]], forms: Collection[str]) -> None:
-        """Raise DataError if a chosen value leads to no column of forms; features not chosen may have any value."""
+        """Raise DataError if no column of forms exists for a chosen value; other features may have any value."""
         options = [slot.choose.get(part, (None,)) if feature else (part,) for part, feature in parts]
         for values in itertools.product(*options):
             if not any(fits_column(form, values) for form in forms):
@@ -288,7 +288,7 @@ class _Reader:
 
     def _check_use(self, good: Template, bad: Template) -> None:
         if not self.vary and good.pieces == bad.pieces:
-            raise self.error(("bad",), "the bad sentence equals the good one", "name the slots that differ under vary")
+            raise self.error(("bad",), "the bad sentence equals the good one", "list the slots that differ under vary")
         read = {reference.slot for reference in bad.references}
         for slot in self.vary.values():
             read |= {name for pairs in slot.agree.values() for name, _ in pairs if name != slot.name}
@@ -305,7 +305,7 @@ class _Reader:
                         raise self.error((label, name, "agree", feature), message, near(feature, known))
 
     def _known(self, name: str, feature: str, templates: Sequence[Template]) -> bool:
-        """Return whether a feature that a slot takes from another one is also its own, or is used somewhere."""
+        """Return True if a feature of `agree` is also a feature of the slot itself, or is used in the paradigm."""
         slots = [*self.slots.values(), *self.vary.values()]
         if any(feature in self._features(replace(slot, agree={})) for slot in slots if slot.name == name):
             return True
@@ -316,6 +316,6 @@ class _Reader:
 
 
 def fits_column(column: str, values: Sequence[str | None]) -> bool:
-    """Return whether the name of a column of forms has these parts; None matches any."""
+    """Return True if the parts of a column name equal `values`; None matches any part."""
     parts = column.split(".") if len(values) > 1 else [column]
     return len(parts) == len(values) and all(value in (None, part) for part, value in zip(parts, values, strict=True))

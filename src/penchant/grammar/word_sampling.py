@@ -1,4 +1,4 @@
-"""Draw the words of a paradigm's slots, each uniformly among those that fit the words drawn before."""
+"""Sampling of words for a paradigm's slots, uniformly among the words that fit those already drawn."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from penchant.grammar.lexicon import Entry, Lexicon
 from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template
 
 _TRIES = 16
-"""Random draws of a word before all words that satisfy `differs` are listed instead."""
+"""Number of random draws of a word before all words that satisfy `differs` are enumerated."""
 
 
 class Choice:
-    """A word as used in a sentence: an entry and the values assigned to it there; unique within a `Drawing`."""
+    """Word as used in a sentence: an entry and the values assigned to it; instances are unique within a `Drawing`."""
 
     __slots__ = ("_texts", "assigned", "entry", "values")
 
@@ -26,7 +26,7 @@ class Choice:
         self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
 
     def text(self, reference: Reference) -> str | None:
-        """Return the form for a place in a sentence; None if the word lacks it or a single value of its features."""
+        """Return the form for a reference; None if the word lacks the form or a feature does not have one value."""
         if reference.parts not in self._texts:
             self._texts[reference.parts] = self._form(reference)
         return self._texts[reference.parts]
@@ -42,15 +42,14 @@ class Choice:
 
 
 Words = Mapping[str, Choice]
-"""The words of a sentence by slot."""
+"""Words of a sentence by slot."""
 _Agreed = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class _Pool:
-    """Words that can be looked up by conditions.
+    """Index of words for lookup by conditions.
 
-    Since many words have the same values in the columns that a condition tests, each condition is tested only once for
-    all of them.
+    A condition is tested once for all words that have the same values in the columns that it tests.
     """
 
     def __init__(self, choices: Sequence[Choice]) -> None:
@@ -82,7 +81,7 @@ def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[
 
 
 class Rule:
-    """The words that a slot may have in a sentence, given those of other slots; it fills the places `references`."""
+    """Rule for the words of a slot, given the words of other slots; `references` are the slot's forms to be filled."""
 
     def __init__(self, slot: Slot, references: Sequence[Reference], drawing: Drawing) -> None:
         self.slot = slot
@@ -93,7 +92,7 @@ class Rule:
         self._candidates: dict[object, list[Choice]] = {}
 
     def candidates(self, words: Words) -> list[Choice]:
-        """Return all words that fit, disregarding `differs`."""
+        """Return all words that fit the given words of other slots, disregarding `differs`."""
         slot = self.slot
         agreed = tuple(
             (feature, words[name].values.get(source, ()))
@@ -113,7 +112,7 @@ class Rule:
         return candidates
 
     def _agreeing(self, option: Choice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> Choice | None:
-        """Return the word with the values it shares with the other slots; None if it disagrees or lacks a form."""
+        """Return a word with its features unified with `agreed`; None if it disagrees or lacks a required form."""
         assigned = dict(option.assigned)
         for feature, theirs in agreed:
             common = unify(option.values.get(feature, ()), theirs)
@@ -124,9 +123,9 @@ class Rule:
         return None if any(choice.text(reference) is None for reference in self.references) else choice
 
     def differs(self, choice: Choice, words: Words) -> bool:
-        """Return whether a word differs from the words of the slots it must differ from.
+        """Return True if a word satisfies the slot's `differs`, given the words of the other slots.
 
-        The two must differ in their lemma, or in the values of a feature, of which both must have some.
+        For each feature listed (by default the lemma), both words must have values, and no value in common.
         """
         for name, feature in self.slot.differs:
             here, there = choice.values.get(feature, ()), words[name].values.get(feature, ())
@@ -135,7 +134,7 @@ class Rule:
         return True
 
     def draw(self, rng: random.Random, words: Words) -> Choice | None:
-        """Draw one of the words that fit, all equally likely; None if there is none."""
+        """Return a word drawn uniformly from the words that fit; None if there are none."""
         candidates = self.candidates(words)
         if not candidates:
             return None
@@ -148,9 +147,9 @@ class Rule:
 
 
 class Drawing:
-    """The rules of a paradigm over a lexicon, in the order of drawing.
+    """Rules of a paradigm for drawing words from a lexicon, in the order of drawing.
 
-    `good` has a rule for every slot, `bad` for the slots that the bad sentence draws anew.
+    `good` has a rule for every slot, and `bad` for every slot that is redrawn for the bad sentence.
     """
 
     def __init__(self, lexicon: Lexicon, paradigm: Paradigm, language: str = "und") -> None:
@@ -168,7 +167,7 @@ class Drawing:
         return Rule(slot, [r for r in references if r.slot == slot.name], self)
 
     def options(self, slot: Slot) -> list[Choice]:
-        """Return the words of a slot with the values they may choose, regardless of other slots."""
+        """Return the possible words of a slot with each combination of chosen values, regardless of other slots."""
         choices = []
         before_choosing = slot.choose.keys().isdisjoint(slot.where.columns())
         for category in slot.categories:
@@ -184,7 +183,7 @@ class Drawing:
         return choices
 
     def choice(self, entry: Entry, assigned: Values) -> Choice:
-        """Return the unique Choice of an entry and the values assigned to it."""
+        """Return the unique Choice for an entry and the values assigned to it."""
         key = (entry, tuple(sorted(assigned.items())))
         choice = self._choices.get(key)
         if choice is None:
@@ -192,11 +191,11 @@ class Drawing:
         return choice
 
     def draw_good(self, rng: random.Random) -> dict[str, Choice] | str:
-        """Draw the words of the good sentence; return the name of a slot if there is no word for it."""
+        """Draw the words of a good sentence; return the name of a slot instead if no word fits it."""
         return _draw(self.good, rng, {})
 
     def draw_bad(self, rng: random.Random, good: Words) -> dict[str, Choice] | str:
-        """Draw the words of a bad sentence for a good one; return the name of a slot if there is no word for it."""
+        """Draw the words of a bad sentence for a good one; return the name of a slot instead if no word fits it."""
         return _draw(self.bad, rng, good)
 
 
@@ -211,21 +210,21 @@ def _draw(rules: Mapping[str, Rule], rng: random.Random, earlier: Words) -> dict
 
 
 def pick(rng: random.Random, count: int) -> int:
-    """Draw a number below `count`, by `random()`: no other method is sure to be the same in every version of Python."""
+    """Return a random integer below `count`, drawn with `random()`, which is reproducible across Python versions."""
     return int(rng.random() * count)
 
 
 def written(template: Template, words: Words, language: str = "und") -> str:
-    """Return the sentence with its slots filled and its first letter a capital of the language."""
+    """Return the sentence with its slots filled and its first letter capitalised by the rules of the language."""
     pieces = (piece if isinstance(piece, str) else words[piece.slot].text(piece) or "" for piece in template.pieces)
     return capitalised("".join(pieces), language)
 
 
 def capitalised(text: str, language: str = "und") -> str:
-    """Return the text with its first letter a capital, in any script.
+    """Return the text with its first letter capitalised, in any script.
 
-    Characters before that letter are left unchanged, as is a text that begins with a number or a letter whose capital
-    is several characters.
+    Preceding characters are unchanged. Texts that begin with a number, or with a letter whose capital has several
+    characters, are returned unchanged.
     """
     at = first_letter(text)
     if at is None or len(text[at].title()) > 1:
@@ -234,5 +233,5 @@ def capitalised(text: str, language: str = "und") -> str:
 
 
 def first_letter(text: str) -> int | None:
-    """Return the position of the first letter or digit."""
+    """Return the character offset of the first letter or digit; None if there is none."""
     return next((at for at, character in enumerate(text) if character.isalnum()), None)

@@ -1,1 +1,1 @@
-"""Readers of the tables and documents that users write; every error names its place."""
+"""Readers of tables and documents written by users; every error has its file, line and field."""

@@ -1,4 +1,4 @@
-"""Cautions about likely mistakes in data: names that look alike, and repeated rows."""
+"""Cautions about probable mistakes in data: names that look alike, misread encodings, and repeated rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from penchant.tables.encodings import misread
 from penchant.unicode_spellings import as_named
 
 NAMED = 3
-"""The most names or places that a caution shows."""
+"""Maximum number of names or places in a caution."""
 
 
 def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
-    """Yield cautions about names of groups, which `noun` calls in the plural.
+    """Yield cautions about group names that look alike or were read in a wrong encoding.
 
-    They are about names that look alike and are counted apart, and names that were read in a wrong encoding.
+    `noun` is the plural noun for the groups.
     """
     each = list(dict.fromkeys(names))
     yield from counted_apart(each, noun)
@@ -30,7 +30,7 @@ def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
 def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
     """Yield a caution for names that differ only in case, white space, invisible characters or Unicode form.
 
-    `noun` calls the things that have the names, in the plural.
+    `noun` is the plural noun for the objects that have the names.
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -45,7 +45,7 @@ def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
 
 
 def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[str]:
-    """Yield a caution about repeated rows, given as contents and places; `noun` calls them in the plural."""
+    """Yield a caution about repeated rows, given as pairs of content and place; `noun` is the plural noun for rows."""
     first: dict[Hashable, str] = {}
     again = [
         f"{_short(place)} as {_short(first[content])}"
@@ -59,5 +59,5 @@ def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[s
 
 
 def _short(place: str) -> str:
-    """Return a place without its file."""
+    """Return a place without the file name."""
     return place.rpartition(", ")[2]

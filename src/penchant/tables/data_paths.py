@@ -1,4 +1,4 @@
-"""Locate the data that a user names: by absolute path, by path relative to some directories, or by bundled name."""
+"""Locations of data given by absolute path, by path relative to base directories, or by the name of a bundled set."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ from penchant.hub.data_sets import address, fetched, is_hub
 from penchant.text_io import exists, is_file
 
 PACKAGE = Path(__file__).parent.parent
-"""The directory of the installed package, whose subdirectories hold the bundled data."""
+"""Directory of the installed package, whose subdirectories contain the bundled data."""
 SET_FILE = "set.yaml"
-"""The file that marks a directory as a set of stimuli."""
+"""Name of the file that marks a directory as a set of stimuli."""
 
 
 _WILD = re.compile(r"[*?\[]")
 
 
 def listed(names: str | Sequence[str] | None) -> list[str]:
-    """Return one name or several as a list; an empty list for None."""
+    """Return one or more names as a list; an empty list for None."""
     return [names] if isinstance(names, str) else list(names or ())
 
 
 def bundled(home: Path, file: str) -> list[str]:
-    """Return the sorted names of the directories in `home` that hold a file of that name."""
+    """Return the sorted names of the directories in `home` that contain a file called `file`."""
     return sorted(place.parent.name for place in home.glob(f"*/{file}"))
 
 
 def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | Sequence[Path] = ()) -> Path:
-    """Locate a file or directory. Raises DataError naming the places searched, and similar names there.
+    """Return the path of a file or directory.
 
-    It is the first match under the directories of `base` (default: the working directory), else the directory of that
-    name in `sets`, one folder of bundled sets or several. A name of the hub (`penchant.hub.data_sets.FORM`) is fetched.
+    The path is the first match in the directories of `base` (default: the working directory), otherwise the directory
+    called `name` in `sets`, one or more folders of bundled sets. Data on the hub (`penchant.hub.data_sets.FORM`) are
+    downloaded. Raises DataError, with the directories searched and similar names, if there is no match.
     """
     if not str(name).strip():
-        raise DataError("the name of the data is empty", where="data", hint="name a file or a directory")
+        raise DataError("the name of the data is empty", where="data", hint="give a file or a directory")
     if is_hub(name):
         return fetched_one(name)
     path = Path(name)
@@ -54,14 +55,15 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
         return known[str(name)]
     searched = ", ".join(dict.fromkeys(str(place.parent.absolute()) for place in places)) or "no directory"
     similar = _similar(path, list(known), [place.parent for place in places])
-    hint = f"did you mean {', '.join(similar)}?" if similar else "check the name, or give the whole path"
+    hint = f"did you mean {', '.join(similar)}?" if similar else "check the name, or give the full path"
     raise DataError(f"no such file or directory (looked in {searched})", where=str(name), hint=hint)
 
 
 def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Sequence[Path] = ()) -> list[Path]:
-    """Locate the file or directory of a name, or the sorted files that a pattern matches. Raises DataError.
+    """Return the path of a file or directory, or the sorted paths of the files that a pattern matches.
 
-    A pattern has * ? [ ] or **; its files are those in the first directory of `base` that has any, or on the hub.
+    A pattern contains * ? [ ] or **; it is matched on the hub or in the first directory of `base` with a match. Raises
+    DataError if there is no match.
     """
     if is_hub(name):
         return fetched(name)
@@ -72,18 +74,21 @@ def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Seque
 
 
 def fetched_one(name: str | Path) -> Path:
-    """Return the file or directory of a name of the hub. Raises DataError, also for a pattern that matches several."""
+    """Return the path of a file or directory downloaded from the hub.
+
+    Raises DataError if it cannot be downloaded or `name` is a pattern that matches several files.
+    """
     files = fetched(name)
     if len(files) > 1:
-        message = f"the pattern matches {len(files)} files where one is read"
-        raise DataError(message, where=str(name), hint=f"name one, such as {address(files[0])}")
+        message = f"the pattern matches {len(files)} files, but only one can be read"
+        raise DataError(message, where=str(name), hint=f"give one, such as {address(files[0])}")
     return files[0]
 
 
 def matching(pattern: Path) -> list[Path]:
-    """Return the files that a pattern matches, sorted; none for a name that is no pattern or that exists.
+    """Return the sorted files that match a pattern; none if `pattern` has no wildcard or is the name of a file.
 
-    Hidden files match only if they are named in full.
+    Hidden files match only if their names are given in full.
     """
     if not _WILD.search(str(pattern)) or exists(pattern):
         return []
@@ -92,7 +97,7 @@ def matching(pattern: Path) -> list[Path]:
 
 
 def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return up to three names, known or in the folders, that are close to the path's, ignoring case and suffix."""
+    """Return up to three names, from `known` or `folders`, that are similar to the path's, ignoring case and suffix."""
     names = set(known)
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(OSError):
@@ -107,7 +112,7 @@ def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[
 
 
 def suggestion(name: str, present: Sequence[str]) -> str:
-    """Return a hint about a column that is missing: the one that may be meant, and the columns there are."""
+    """Return a hint about a missing column: the most similar column, if any, and a list of the columns present."""
     listing = f"the columns are {', '.join(present)}"
     folded = {column.casefold().strip(): column for column in reversed(present)}
     near = difflib.get_close_matches(name.casefold(), folded, n=1) or [

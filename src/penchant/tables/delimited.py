@@ -1,4 +1,4 @@
-"""Tables whose cells are separated by commas, semicolons or tabs, as spreadsheets write them."""
+"""Tables with cells separated by commas, semicolons or tabs, as written by spreadsheets."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from penchant.tables.table_row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
-"""The line before the header that tells Excel the separator."""
+"""Pattern of the line before the header that declares the separator for Excel."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 OPEN = "was a quotation mark left open? Close it, or remove it"
-"""The hint about a cell that goes over several lines."""
+"""Hint about a cell that spans several lines."""
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 
 def delimited(text: str, file: Path) -> Iterator[Row]:
-    """Yield the rows below the header. Raises DataError naming file and line."""
+    """Yield the rows below the header. Raises DataError with the file and line if the table is invalid."""
     delimiter, records = _opened(text, file)
     first, header = _header(records, file)
     names = _names(header)
@@ -41,12 +41,12 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
             message = f"looks like a title, as the rows below have more columns: {shortened(names[0])}"
             raise DataError(message, file=file, line=first, hint=TITLE)
         if len(fields) != len(header):
-            message = f"{counted(len(fields), 'fields')} where the header names {len(header)}"
+            message = f"{counted(len(fields), 'fields')}, but the header has {len(header)}"
             across = any(map(_broken, fields))
-            hint = OPEN if across else f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes"
+            hint = OPEN if across else f"put double quotes around a text that contains a {_NAMES[delimiter]} or a quote"
             raise DataError(f"{message}{_over(line, fields)}", file=file, line=line, hint=hint)
         if any(_swallows(field, number, len(header) - 1, delimiter) for number, field in enumerate(fields)):
-            raise DataError(f"one cell holds whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
+            raise DataError(f"one cell contains whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
         if any(field.strip() for field in fields[len(names) :]):
             _check_header([name.strip() for name in header], first, file)
         yield Row(line, dict(zip(names, fields, strict=False)), decimal)
@@ -57,16 +57,16 @@ def _broken(field: str) -> bool:
 
 
 def _over(line: int, fields: Sequence[str]) -> str:
-    """Return where a record of several lines ends, for an error message; else an empty text."""
+    """Return a clause about the last line of a multi-line record, for an error message; "" for a one-line record."""
     more = sum(len(_BREAK.findall(field)) for field in fields)
-    return f": it goes on to line {line + more}" if more else ""
+    return f": it continues to line {line + more}" if more else ""
 
 
 def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
-    """Return whether a cell holds the end of its row, whole rows and the beginning of one, by its separators.
+    """Return True if a cell's separators show that it contains the end of its row and the beginning of another row.
 
-    A row has so many `separators`, of which `number` stand before this cell. Texts hold commas, too: cells with so few
-    columns or lines that a text may look the same by chance are let through.
+    A row has `separators` separators, of which `number` precede the cell. Since texts contain commas too, False is
+    returned if the columns or lines are so few that a text could look the same by chance.
     """
     if not _broken(field):
         return False
@@ -77,14 +77,14 @@ def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
 
 
 def header_of(text: str, file: Path) -> list[str]:
-    """Return the names of the columns. Raises DataError."""
+    """Return the column names of a text with delimited cells. Raises DataError if it has no header."""
     return _names(_header(_opened(text, file)[1], file)[1])
 
 
 def _names(header: Sequence[str]) -> list[str]:
-    """Return the names of the columns without blanks around them, up to the last that is not blank.
+    """Return the column names, stripped of white space, up to the last nonblank name.
 
-    Spreadsheets leave empty columns behind a table. If all names are blank, all are returned.
+    Spreadsheets write empty columns to the right of a table. If all names are blank, all are returned.
     """
     names = [name.strip() for name in header]
     named = max((number for number, name in enumerate(names, 1) if name), default=len(names))
@@ -94,11 +94,11 @@ def _names(header: Sequence[str]) -> list[str]:
 def _header(records: Iterator[tuple[int, list[str]]], file: Path) -> tuple[int, list[str]]:
     for record in records:
         return record
-    raise DataError("holds no rows", file=file, hint="the first line names the columns")
+    raise DataError("contains no rows", file=file, hint="write the column names on the first line")
 
 
 def _opened(text: str, file: Path) -> tuple[str, Iterator[tuple[int, list[str]]]]:
-    """Return the delimiter, and the records with their lines, the header first."""
+    """Return the delimiter, and an iterator over the records with their line numbers, the header first."""
     declared = _DECLARED.match(text)
     if declared is None:
         delimiter = _delimiter(text)
@@ -107,9 +107,10 @@ def _opened(text: str, file: Path) -> tuple[str, Iterator[tuple[int, list[str]]]
 
 
 def _delimiter(text: str) -> str:
-    """Return the separator in the header line, outside quotes.
+    """Return the delimiter of the header line, determined outside quotes.
 
-    It is a tab if there is one, else a semicolon if there are more of them than commas, else a comma.
+    The delimiter is a tab if there is one, otherwise a semicolon if there are more semicolons than commas, otherwise a
+    comma.
     """
     bare = _QUOTED.sub("x", text[:65_536])
     first = next((line for line in re.split(r"[\r\n]+", bare) if line), "")
@@ -119,7 +120,7 @@ def _delimiter(text: str) -> str:
 
 
 def _records(text: str, delimiter: str, file: Path, before: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield records with the line on which each begins, after some lines `before`; a field may span several lines."""
+    """Yield each record after the number of its first line; `before` is the number of lines that precede `text`."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         line = before + reader.line_num + 1
@@ -146,7 +147,7 @@ def _check_header(header: Sequence[str], line: int, file: Path) -> None:
             f"column {blank[0] + 1} has no name",
             file=file,
             line=line,
-            hint="the first line names the columns",
+            hint="write the column names on the first line",
         )
     repeated = next((name for i, name in enumerate(header) if name in header[:i]), None)
     if repeated is not None:

@@ -1,4 +1,4 @@
-"""YAML and JSON documents that users write, checked against a model; every error names its place."""
+"""YAML and JSON documents written by users, validated against a model; every error has its file, line or key."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from penchant.text_io import LARGEST_DOCUMENT, opened, read_text
 from penchant.unicode_spellings import canonical
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
-"""The configuration of models of settings that users write, whose values are taken literally.
+"""Configuration of models of settings written by users, whose values are not converted.
 
-`true` is no number, "3" is a text, `.inf` is refused. A field that takes a tuple takes a list too if it says
-`Field(strict=False)`.
+`true` is not a number, "3" is a text, and `.inf` is rejected. A field of a tuple also accepts a list if it is declared
+with `Field(strict=False)`.
 """
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,7 +34,7 @@ Several = TypeVar("Several", bound=Sequence[object])
 
 
 def as_written(value: object) -> str:
-    """Return a text in its own spelling, stripped; a number becomes its text. Raises ValueError."""
+    """Return a text without surrounding white space, or a number as a text. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
         raise ValueError(f"expected a text, got {shortened(value)}")
     text = str(value).strip()
@@ -44,7 +44,7 @@ def as_written(value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a text as `as_written` does, but in NFC, for values that are compared: ids, names, labels."""
+    """Return a text like `as_written`, but in NFC, for values that are compared, such as ids, names and labels."""
     return canonical(as_written(value))
 
 
@@ -53,31 +53,31 @@ def _is_not_finite(value: str | int | float) -> bool:
 
 
 Text = Annotated[str, BeforeValidator(as_text)]
-"""A field of a table that is compared with others: an id, a name, a label."""
+"""Field whose texts are compared with each other, such as an id, a name or a label."""
 Written = Annotated[str, BeforeValidator(as_written)]
-"""A field of a table that a model reads, or that is looked up in a vocabulary."""
+"""Field whose texts are scored by a model or looked up in a vocabulary."""
 
 
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
-"""A field that is any number."""
+"""Field for any number up to the largest supported magnitude."""
 Names = Annotated[
     list[str],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
-"""A name, or several."""
+"""Field for one or more names."""
 
 
 def distinct(values: Several) -> Several:
-    """Return the values of a field. Raises ValueError if two are equal."""
+    """Return the values of a field unchanged. Raises ValueError if two values are equal."""
     for value in values:
         if list(values).count(value) > 1:
-            raise ValueError(f"{value} is named twice")
+            raise ValueError(f"{value} is given twice")
     return values
 
 
 def key_name(name: object) -> str:
-    """Normalise a key: NFC, stripped. Keys with the same normal form count as repeated."""
+    """Return a key in NFC, without surrounding white space; keys that are then equal count as repeated."""
     return canonical(str(name)).strip()
 
 
@@ -85,7 +85,7 @@ def key_name(name: object) -> str:
 
 
 class Document:
-    """A YAML file: its content and the lines of its keys. Raises DataError for a key repeated within a mapping."""
+    """Content of a YAML file, with the lines of its keys. Raises DataError if a key is repeated in a mapping."""
 
     def __init__(self, path: Path, loader: Loader) -> None:
         self.path = path
@@ -113,24 +113,24 @@ class Document:
                 merges = name.tag == MERGE
                 first = path if path in self._lines or merges else known.setdefault(loader.construct_object(name), path)
                 if first in self._lines:  # also a key written differently, such as 010 beside 10
-                    raise self.error(first, f"the key occurs twice, again on line {line}", "put names in quotes")
+                    raise self.error(first, f"the key appears twice, again on line {line}", "put names in quotes")
                 self._lines[path] = line
                 self._walk(value, path, seen, loader)
 
     def line(self, key: tuple[str, ...]) -> int | None:
-        """Return the line of a key, or of its nearest ancestor that is present; None if there is none."""
+        """Return the line of a key, or of its nearest ancestor present; None if there is no such ancestor."""
         nearest = next((key[:end] for end in range(len(key), 0, -1) if key[:end] in self._lines), ())
         return self._lines.get(nearest)
 
     def error(self, key: tuple[str, ...], message: str, hint: str = "") -> DataError:
-        """Return a DataError with file, line and key."""
+        """Return a DataError with the file, and the line of the key."""
         return DataError(message, file=self.path, line=self.line(key), field=".".join(key) or None, hint=hint)
 
     def checked(self, model: type[Model], *, hint: str) -> Model:
-        """Validate the content as an instance of `model`. Raises DataError naming file, line and key."""
+        """Return the content as an instance of `model`. Raises DataError with file, line and key if it is invalid."""
         if not isinstance(self.content, dict):
             keys = ", ".join(list(model.model_fields)[:4])
-            raise DataError(f"the file holds keys such as {keys}", file=self.path, hint=hint)
+            raise DataError(f"is not a YAML mapping with keys such as {keys}", file=self.path, hint=hint)
         try:
             return model.model_validate(as_wanted(self.content, model))
         except ValidationError as error:
@@ -145,9 +145,9 @@ class Document:
 
 
 def as_wanted(value: Any, *kinds: Any) -> Any:
-    """Return content of a YAML file in which numbers are texts, as written, wherever the type is a text.
+    """Return YAML content with numbers converted to texts, as written, if the expected type is a text.
 
-    `kinds` are the types that a value may have: pydantic models, lists and mappings of types, unions.
+    `kinds` are the types that the value can have: pydantic models, lists and mappings of types, unions.
     """
     wanted = [each for kind in kinds for each in _alternatives(kind)]
     inner = [part for kind in wanted if get_origin(kind) not in (None, dict, Mapping) for part in get_args(kind)]
@@ -172,7 +172,7 @@ def as_wanted(value: Any, *kinds: Any) -> Any:
 
 
 def _alternatives(kind: Any) -> Iterator[Any]:
-    """Yield the types of a union, and the values of a Literal, without metadata."""
+    """Yield the members of a union or the values of a Literal, without metadata; otherwise `kind`."""
     if get_origin(kind) is Annotated:
         yield from _alternatives(get_args(kind)[0])
     elif get_origin(kind) in (Union, UnionType):
@@ -185,7 +185,7 @@ def _alternatives(kind: Any) -> Iterator[Any]:
 
 
 def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
-    """Return the keys of the model that a key is in, as far as that can be determined."""
+    """Return the valid keys of the nested model that contains `key`; none if the model cannot be determined."""
     inside: Any = model
     for part in key[:-1]:
         fields = inside.model_fields if isinstance(inside, type) and issubclass(inside, BaseModel) else {}
@@ -194,14 +194,14 @@ def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> Any:
-    """Return the model that a field holds, alone or in a list, a mapping or an option."""
+    """Return the model in a field's annotation, alone or in a list, mapping or union; None if there is none."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 def read_yaml(path: Path) -> Document:
-    """Read a YAML file. Raises DataError naming file and line."""
+    """Read a YAML file. Raises DataError with the file and line if it is invalid."""
     text = read_text(path, largest=LARGEST_DOCUMENT)
     try:
         return Document(path, Loader(text))
@@ -217,7 +217,7 @@ def read_yaml(path: Path) -> Document:
 def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
     """Read a YAML file as an instance of a pydantic model.
 
-    `hint` says where the keys are explained. Raises DataError naming file, line and key.
+    `hint` tells users where the keys are documented. Raises DataError with the file, line and key if it is invalid.
     """
     return read_yaml(path).checked(model, hint=hint)
 
@@ -226,7 +226,10 @@ def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
 
 
 def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
-    """Read a file of one JSON value and validate it with `adapter`. Raises DataError naming file, line or key."""
+    """Read a file of one JSON value and validate it with `adapter`.
+
+    Raises DataError with the file, and the line or key, if it is invalid.
+    """
     with opened(file) as stream:
         binary = is_binary(stream.read(LONGEST_MAGIC))
     if binary:
@@ -247,7 +250,7 @@ def _parsed(text: str, file: Path, hint: str) -> object:
     except json.JSONDecodeError as error:
         raise DataError(f"is not one JSON object: {error.msg}", file=file, line=error.lineno, hint=hint) from error
     except RepeatedKeyError as error:
-        raise DataError("the key occurs twice in one object", file=file, field=str(error)) from error
+        raise DataError("the key appears twice in one object", file=file, field=str(error)) from error
     except (ValueError, RecursionError) as error:  # such as thousands of digits
         problem, at = excess(text)
         problem = problem or str(error)

@@ -1,4 +1,4 @@
-"""Text that was read in a wrong encoding."""
+"""Detection of text that was decoded with a wrong encoding."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
-"""Encodings that UTF-8 is mistaken for, and the letters with which a misread character then begins."""
+"""Encodings for which UTF-8 is mistaken, and the letters with which a misread character then begins."""
 _CLOSES = "’”“‘…–—›»‹«‚„"
 _DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
 
 
 def misread(text: str) -> bool:
-    """Return whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
+    """Return True if a text contains UTF-8 that was decoded with another encoding, or a replacement character."""
     if text.isascii():
         return False
     return bool(_DAMAGED.search(text)) or any(_decodes(run) for run in _FOREIGN.findall(text))
 
 
 def _decodes(run: str) -> bool:
-    """Return whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
+    """Return True if a run of non-ASCII characters, encoded in a legacy encoding, is valid UTF-8 for other text."""
     if len(run) < 2:
         return False
     for name, beginnings in _CODED.items():
@@ -36,7 +36,7 @@ def _decodes(run: str) -> bool:
 
 
 def _byte(char: str, encoding: str) -> bytes:
-    """Return the byte of a character; one that the encoding lacks stands for itself, as in browsers and Excel."""
+    """Return the byte that encodes a character; C1 controls encode as themselves, as in browsers and Excel."""
     try:
         return char.encode(encoding)
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Rows below a table that are not data: a total, a mean, a note."""
+"""Detection of footer rows below a table, such as totals, means and notes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from penchant.errors import DataError, shortened
 from penchant.tables.table_row import Row
 
 _LAST = 5
-"""The number of rows at the end of a table that are checked."""
+"""Number of rows at the end of a table to check."""
 _SUMMARY = re.compile(
     r"(?:grand |sub)?totals?|sum|means?|average|avg|median|n|n ?= ?[\d., ]+|(?:total )?n ?[:=] ?[\d., ]+"
     r"|std\.?(?: dev(?:iation|\.)?)?|sd|summe|gesamt|insgesamt|mittelwert|durchschnitt|moyenne|somme|media|promedio"
     r"|celkem|průměr|součet",
     re.IGNORECASE,
 )
-"""The first cell of a row that sums up those above it."""
+"""Pattern of the first cell of a summary row."""
 _NOTE = re.compile(
     r"(?:notes?|source|sources|legend|generated|exported|created|quelle|anmerkung|poznámka)\b", re.IGNORECASE
 )
-"""The beginning of a note."""
+"""Pattern of the beginning of a note."""
 
 
 def footer(rows: Sequence[Row], file: str | Path) -> DataError | None:
-    """Return the error for the first of the last rows that sums up or explains the rows above it; None if none does.
+    """Return the error for the first footer row among the last rows of a table; None if there is none.
 
-    A row is a summary by its first cell, which no row above has. A row is a note if it has one cell alone, of several
-    words, which begins as notes do or stands in a column without white space.
+    A summary row is recognised by its first cell, which must not occur in earlier rows. A note is a row with only one
+    cell, of several words, which begins like a note or whose column otherwise has single words only.
     """
     start = max(1, len(rows) - _LAST)
     for number in range(start, len(rows)):
@@ -41,6 +41,6 @@ def footer(rows: Sequence[Row], file: str | Path) -> DataError | None:
         sums = bool(_SUMMARY.fullmatch(text.rstrip(" :."))) and text.casefold() not in map(str.casefold, above)
         alone = len(cells) == 1 and len(row.values) > 1 and len(text.split()) > 1
         if sums or (alone and (_NOTE.match(text) or not any(len(cell.split()) > 1 for cell in above))):
-            message = f"looks like a line below the table, not a row of it: {shortened(text)}"
-            return DataError(message, file=file, line=row.line, hint="remove it, and the rows below it")
+            message = f"looks like a footer, not a row of the table: {shortened(text)}"
+            return DataError(message, file=file, line=row.line, hint="remove this row and the rows below it")
     return None

@@ -1,7 +1,8 @@
-"""Guards for text in CSV files: a spreadsheet would run a cell that begins like a formula.
+"""Escaping of text in CSV files, since spreadsheets evaluate cells that begin like formulas.
 
-Such a cell gets an apostrophe in front, after OWASP's advice on CSV injection, and so does one that begins with
-apostrophes before that, so that the guard can be removed without loss. Numbers stay numbers.
+Following OWASP's advice on CSV injection, an apostrophe is put before cells that begin like a formula, and before cells
+in which apostrophes precede the beginning of a formula, so that escaping can be undone without loss. Numbers are not
+escaped.
 """
 
 from __future__ import annotations
@@ -13,24 +14,24 @@ if TYPE_CHECKING:
     import polars as pl
 
 MARK = "\ufeff"
-"""The mark at the beginning of a CSV file by which a spreadsheet recognizes UTF-8."""
+"""Byte-order mark, by which spreadsheets recognise a CSV file as UTF-8."""
 _FORMULA = "'*[=+\\-@\t\r\n＝＋－＠]"
 _GUARDED = re.compile(_FORMULA)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def guarded(text: str) -> str:
-    """Return the text as a cell that no spreadsheet takes for a formula; `unguarded` undoes it."""
+    """Return a text escaped so that no spreadsheet evaluates it as a formula; `unguarded` is the inverse."""
     return f"'{text}" if _GUARDED.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def unguarded(cell: str) -> str:
-    """Return the text of a guarded cell; any other cell is unchanged, unless it looks like a guarded one."""
+    """Return the text of an escaped cell; cells that do not look escaped are returned unchanged."""
     return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
 
 
 def for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with its texts and column names guarded."""
+    """Return the table with its texts and column names escaped."""
     import polars as pl
 
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]

@@ -1,4 +1,4 @@
-"""Texts and tables given in Python instead of files: lists, mappings, frames. A table is written to a file."""
+"""Texts and tables given as Python objects (lists, mappings, frames); tables are written to temporary files."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from penchant.tables.yaml_file import dumped
 from penchant.text_io import exists, is_file
 
 NAME = "the data"
-"""The name of data given in Python; in signatures, followed by their hash."""
+"""Name of data given in Python; in signatures, a hash follows it."""
 _TEXTS = ("text", "sentence", "texts", "sentences")
-"""Usual names of columns of texts."""
+"""Common names of text columns."""
 _LONGEST_NAME = 4096
 ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
 def texts(given: object, where: str = "texts") -> list[str]:
-    """Return one text, or several, as a list. Raises DataError naming the first that is not a text.
+    """Return one or more texts as a list.
 
-    They are given as a string, an iterable of strings, or a column of polars or pandas.
+    Texts are given as a string, an iterable of strings, or a polars or pandas column. Raises DataError for the first
+    value that is not a text.
     """
     given = plain(given)
     if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
@@ -54,7 +55,7 @@ def texts(given: object, where: str = "texts") -> list[str]:
     found = list(given)
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            hint = "read the file, and give its texts" if isinstance(text, Path) else "give texts only"
+            hint = "read the file and give its texts" if isinstance(text, Path) else "give texts only"
             raise DataError(_misfit(text, "text"), where=f"text {number}", hint=hint)
     if found and all(map(_is_named_file, found)):
         refuse_file(found[0], where)
@@ -62,20 +63,20 @@ def texts(given: object, where: str = "texts") -> list[str]:
 
 
 def refuse_file(text: str | Path, where: str) -> None:
-    """Raise DataError for a text that names a file, since the name would be read in place of the contents."""
+    """Raise DataError if a text is a file name, which would be scored instead of the file's contents."""
     if isinstance(text, Path) or _is_named_file(text):
         message = f"{shortened(str(text))} is the name of a file, not a text"
-        hint = "read it first and give what it holds, such as the column polars.read_csv(FILE)['text']"
+        hint = "read the file and give its contents, such as the column polars.read_csv(FILE)['text']"
         raise DataError(message, where=where, hint=hint)
 
 
 def _is_named_file(text: str) -> bool:
-    """Return whether a text is the name of an existing file with a suffix."""
+    """Return True if a text is the name of an existing file with an extension."""
     return len(text) < _LONGEST_NAME and bool(Path(text).suffix) and is_file(text)
 
 
 def _only_column(table: Any, where: str) -> Any:
-    """Return the column of a table that has only one. Raises DataError for any other table."""
+    """Return the only column of a table. Raises DataError if the table does not have exactly one column."""
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
         message = f"{kind(table)} has {'several' if names else 'no'} columns"
@@ -91,14 +92,14 @@ def _only_column(table: Any, where: str) -> Any:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a cell is empty: None, NaN, or a missing value of pandas."""
+    """Return True if a cell is missing: None, NaN, or a pandas missing value."""
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
     )
 
 
 def require_text(value: object, wanted: str, where: str) -> None:
-    """Raise DataError, which names the place, for a value that is missing or blank, or is not a text."""
+    """Raise DataError, with the place `where`, if a value is missing, blank, or not a text."""
     if not isinstance(value, str):
         hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
         raise DataError(_misfit(value, wanted), where=where, hint=hint)
@@ -107,17 +108,17 @@ def require_text(value: object, wanted: str, where: str) -> None:
 
 
 def _misfit(value: object, wanted: str) -> str:
-    """Return the fault of a value that is not what is `wanted`: that it is missing, or what it is instead."""
+    """Return an error message for a value that is not what is `wanted`: that it is missing, or its actual type."""
     if not is_missing(value):
         return f"{kind(value)} is not a {wanted}"
     return f"is missing ({'NaN' if isinstance(value, float) else str(value).strip('<>')})"
 
 
 def plain(given: Any) -> Any:
-    """Return several values as a list, and other values of numpy or polars as those of Python.
+    """Convert sequences to lists, numpy scalars to Python scalars, and polars lazy frames to data frames.
 
-    Tuples, iterators, and arrays or columns of numpy, polars or pandas become lists, a number of numpy one of Python, a
-    lazy frame of polars a frame; anything else is unchanged. Raises DataError for a lazy frame that cannot be read.
+    Tuples, iterators, and numpy, polars or pandas arrays and columns become lists; other values are returned unchanged.
+    Raises DataError if a lazy frame cannot be collected.
     """
     if _is_polars(given, "LazyFrame"):
         import polars as pl
@@ -137,7 +138,7 @@ def plain(given: Any) -> Any:
 
 
 def is_table(given: object) -> bool:
-    """Return whether something is a table, and not the name of a file or several."""
+    """Return True if an object is a table rather than one or more file names."""
     if isinstance(given, str | Path) or given is None or isinstance(given, bytes):
         return False
     if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
@@ -146,9 +147,9 @@ def is_table(given: object) -> bool:
 
 
 def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None, name: str = NAME) -> Path:
-    """Return the named file, the set of that name among the bundled `sets`, or a file with the rows of a table.
+    """Return the path of a file given by name, of a set in the folder `sets`, or of a file with a table's rows.
 
-    The file of a table is called `name`. Raises DataError for anything else.
+    The file of a table is called `name`. Raises DataError if `given` is neither a name nor a table.
     """
     if isinstance(given, str | Path):
         if is_hub(given):
@@ -157,17 +158,20 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
         return sets / str(given) if sets is not None and known else Path(given)
     listed = plain(given)
     if not is_table(listed) and not isinstance(listed, list):
-        raise DataError(f"{kind(given)} is neither a file nor a table", where=name, hint=f"name a file, or {ROWS}")
+        raise DataError(f"{kind(given)} is neither a file nor a table", where=name, hint=f"give a file name, or {ROWS}")
     if isinstance(listed, list) and listed and not is_table(listed):
-        raise DataError("there are several names, but one file is read", where=name, hint="read them one by one")
+        raise DataError(
+            "several file names are given, but only one file can be read", where=name, hint="read them one by one"
+        )
     return file_of(listed, columns, name=name)
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """Return a YAML file with some keys, which is called `name` and kept until this process ends. Raises DataError.
+    """Return the path of a temporary YAML file, called `name`, with the given keys; it is deleted when Python exits.
 
-    The keys of `tables`, given with the columns of rows without names, may be tables instead of names of files. The
-    file of each is called as its key, but that of the key `file` is called `name`.
+    The values of the keys in `tables` may be tables instead of file names; `tables` maps these keys to the columns of
+    rows without column names. The file of a table is called like its key, except that of the key `file`, which is
+    called `name`. Raises DataError if a value cannot be written.
     """
     # A table under another key is an unknown key, which is reported when the document is read.
     written = {key: kind(value) if hasattr(value, "columns") else value for key, value in keys.items()}
@@ -184,7 +188,9 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
             try:
                 texts[written[key]] = _lines(rows(value, columns, called), called)
             except TypeError:
-                raise DataError(f"{kind(value)} is not a table", where=called, hint=f"name a file, or {ROWS}") from None
+                raise DataError(
+                    f"{kind(value)} is not a table", where=called, hint=f"give a file name, or {ROWS}"
+                ) from None
     document = f"{name}.yaml"
     try:
         texts[document] = dumped(as_yaml(written))
@@ -194,7 +200,7 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
 
 
 def as_yaml(value: Any) -> Any:
-    """Return keys and lists as plain values: numbers of numpy as those of Python, columns as lists, paths as texts."""
+    """Convert nested values to plain YAML values: numpy to Python scalars, columns to lists, and paths to texts."""
     if isinstance(value, Mapping):
         return {key: as_yaml(each) for key, each in value.items()}
     listed = plain(value)
@@ -204,7 +210,7 @@ def as_yaml(value: Any) -> Any:
 
 
 def _stored(texts: Mapping[str, str]) -> Path:
-    """Return the folder that holds these files; its name is a hash of their contents."""
+    """Return a folder with the given files, by name; the folder's name is a hash of their contents."""
     content = "".join(texts.values()).encode("utf-8", "surrogatepass")
     folder = _home() / hashlib.sha256(content).hexdigest()[:12]
     folder.mkdir(exist_ok=True)
@@ -215,9 +221,10 @@ def _stored(texts: Mapping[str, str]) -> Path:
 
 
 def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict[str, object]]:
-    """Return the rows of a table, which is called `name`, as mappings. Raises DataError naming the row.
+    """Return the rows of a table as mappings from column to cell.
 
-    A row that is a tuple or a list has the `columns` in order, as far as it goes.
+    A row given as a tuple or a list has the first of the `columns`, in order. Raises DataError, with `name` and the
+    row, if the table is invalid.
     """
     if _is_polars(given, "DataFrame"):
         of_frame: list[dict[str, object]] = given.to_dicts()
@@ -239,7 +246,7 @@ def _refuse_repeated(columns: Sequence[str], name: str) -> None:
 
 
 def _refuse_index(frame: Any, name: str) -> None:
-    """Raise DataError for a frame of pandas whose index has a name, as `set_index` leaves it.
+    """Raise DataError if a pandas frame has a named index, as after `set_index`.
 
     The index is not a column, so its values would be lost.
     """
@@ -250,9 +257,9 @@ def _refuse_index(frame: Any, name: str) -> None:
 
 
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:
-    """Return a file with the rows of a table as JSON lines or ".csv", which is kept until this process ends.
+    """Return the path of a temporary file with a table's rows as JSON lines or CSV; it is deleted when Python exits.
 
-    The file is called `name`. Raises DataError for anything that is not a table.
+    The file is called `name`. Raises DataError if `given` is not a table.
     """
     table = rows(given, columns, name)
     text = _csv(table) if suffix == ".csv" and table else _lines(table, name)
@@ -261,7 +268,7 @@ def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", 
 
 def _lines(table: Sequence[Mapping[str, object]], name: str) -> str:
     if not table:
-        raise DataError("holds no rows", where=name, hint=ROWS)
+        raise DataError("contains no rows", where=name, hint=ROWS)
     return "".join(_json(row, place(name, GivenRow(number))) for number, row in enumerate(table, 1))
 
 
@@ -270,7 +277,7 @@ def _json(row: Mapping[str, object], where: str) -> str:
     try:
         return json.dumps(cells, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError) as error:
-        raise DataError(f"cannot be taken as data: {error}", where=where, hint=ROWS) from error
+        raise DataError(f"cannot be converted to JSON: {error}", where=where, hint=ROWS) from error
 
 
 def _csv(table: Sequence[Mapping[str, object]]) -> str:
@@ -294,13 +301,13 @@ def _of_columns(given: Mapping[Any, Any], name: str) -> Iterator[dict[str, objec
     lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         listing = ", ".join(f"{column} has {length}" for column, length in lengths.items())
-        raise DataError(f"the columns are not of one length: {listing}", where=name)
+        raise DataError(f"the columns have different lengths: {listing}", where=name)
     for cells in zip(*columns.values(), strict=True):
         yield dict(zip(columns, cells, strict=True))
 
 
 def _cells(given: Any, where: str) -> list[Any]:
-    """Return the cells of a column: several, or one text. Raises DataError."""
+    """Return the cells of a column as a list; a text is a single cell. Raises DataError if `given` is not iterable."""
     if not isinstance(given, Iterable):
         raise DataError(f"{kind(given)} is not a column", where=where, hint="give a list of its cells")
     return [given] if isinstance(given, str) else list(given)
@@ -314,13 +321,13 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
     if not columns or len(row) > len(columns):
         wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
         raise DataError(
-            f"has {counted(len(row), 'parts')} without names where the data have {wanted}", where=where, hint=ROWS
+            f"has {counted(len(row), 'cells')} without column names, but the data have {wanted}", where=where, hint=ROWS
         )
     return dict(zip(columns, row, strict=False))
 
 
 def _cell(value: Any) -> object:
-    """Return a cell as in JSON: missing values are null, numbers of numpy are numbers, dates are texts."""
+    """Return a cell as a JSON value: missing values become None, numpy scalars Python scalars, and dates texts."""
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
     if is_missing(value):
         return None
@@ -328,7 +335,7 @@ def _cell(value: Any) -> object:
 
 
 def _is_polars(given: object, kind: str) -> bool:
-    """Return whether something is of a class of polars, without importing polars."""
+    """Return True if an object is an instance of the polars class called `kind`, without importing polars."""
     polars = sys.modules.get("polars")
     return polars is not None and isinstance(given, getattr(polars, kind))
 

@@ -1,4 +1,4 @@
-"""JSON that users write: rows of a table, one object a line or one array of objects, and limits for its contents."""
+"""JSON tables, as one object per line or one array of objects, and limits on their contents."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from penchant.tables.table_row import Row, whole
 from penchant.text_io import refused_character
 
 DEEPEST = 100
-"""The most levels of nesting in a document."""
+"""Maximum number of levels of nesting in a document."""
 _LONGEST_NUMBER = 1_000
 _PARTS = re.compile(rf'"(?:[^"\\]|\\.)*+"|[\[{{]|[\]}}]|\d{{{_LONGEST_NUMBER},}}', re.DOTALL)
 Pairs = list[tuple[str, object]]
 _SPACE = re.compile(r"[ \t\r\n]*")
-_LINE_HINT = "write one object a line, or one array of objects"
+_LINE_HINT = "write one object per line, or one array of objects"
 
 
 class RepeatedKeyError(ValueError):
-    """The error of an object that names a key twice; the message is that key."""
+    """Error raised if an object has a key twice; the message is the key."""
 
 
 def without_repeats(normal: Callable[[str], str] = str) -> Callable[[Pairs], dict[str, object]]:
-    """Return a hook for `json.loads` that normalises keys. It raises RepeatedKeyError."""
+    """Return an object hook for `json.loads` that normalises keys and raises RepeatedKeyError if a key is repeated."""
 
     def checked(pairs: Pairs) -> dict[str, object]:
         values = {normal(name): value for name, value in pairs}
@@ -41,13 +41,13 @@ _DECODER = json.JSONDecoder(object_pairs_hook=without_repeats())
 
 
 def end_of_space(text: str, start: int) -> int:
-    """Return where the white space from `start` on ends."""
+    """Return the character offset of the end of the white space at `start`."""
     match = _SPACE.match(text, start)
     return match.end() if match else start
 
 
 def json_lines(text: str, file: Path) -> Iterator[Row]:
-    """Yield the rows of a file with one object a line. Raises DataError naming file and line."""
+    """Yield the rows of a text with one object per line. Raises DataError with the file and line if it is invalid."""
     for number, line in enumerate(text.split("\n"), 1):
         start = end_of_space(line, 0)
         if start == len(line):
@@ -55,7 +55,7 @@ def json_lines(text: str, file: Path) -> Iterator[Row]:
         value, end = _decoded(line, start, number, file)
         if end_of_space(line, end) != len(line):
             raise DataError(
-                f"unexpected text after the object, from character {end + 1} on",
+                f"unexpected text after the object, at character {end + 1}",
                 file=file,
                 line=number,
                 hint=_LINE_HINT,
@@ -64,7 +64,7 @@ def json_lines(text: str, file: Path) -> Iterator[Row]:
 
 
 def json_array(text: str, file: Path) -> Iterator[Row]:
-    """Yield the elements of the array that makes up the file, each with the line of its opening brace."""
+    """Yield the elements of a text's JSON array as rows, with the line of each opening brace."""
     number, counted = 1, 0
     position = end_of_space(text, end_of_space(text, 0) + 1)
     closed = text[position : position + 1] == "]"
@@ -87,11 +87,11 @@ def json_array(text: str, file: Path) -> Iterator[Row]:
 
 
 def _decoded(text: str, start: int, line: int, file: Path) -> tuple[object, int]:
-    """Return the JSON value at `start`, which is on `line`, and its end."""
+    """Return the JSON value at the character offset `start`, which is on `line`, and the offset of its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except RepeatedKeyError as error:
-        raise DataError("the name occurs twice in one object", file=file, line=line, field=str(error)) from error
+        raise DataError("the key appears twice in one object", file=file, line=line, field=str(error)) from error
     except json.JSONDecodeError as error:
         place = line + text.count("\n", start, error.pos)
         raise DataError(f"invalid JSON: {error.msg}", file=file, line=place, hint=_LINE_HINT) from error
@@ -103,7 +103,7 @@ def _decoded(text: str, start: int, line: int, file: Path) -> tuple[object, int]
 def _json_row(value: object, source: str, line: int, file: Path) -> Row:
     if not isinstance(value, dict):
         raise DataError(
-            f"expected an object with named values, found {_kind(value)}",
+            f"expected an object, found {_kind(value)}",
             file=file,
             line=line,
             hint=_LINE_HINT,
@@ -125,7 +125,7 @@ def _kind(value: object) -> str:
 
 
 def excess(text: str) -> tuple[str, int]:
-    """Return the fault of JSON that is nested too deeply or has too long a number, and its place; ("", 0) for none."""
+    """Return a message and a character offset if JSON is nested too deeply or a number is too long, else ("", 0)."""
     depth = 0
     for part in _PARTS.finditer(text):
         mark = text[part.start()]
@@ -138,12 +138,12 @@ def excess(text: str) -> tuple[str, int]:
 
 
 def may_be_excessive(text: str) -> bool:
-    """Return whether JSON may be nested too deeply, by a check that is faster than `excess`."""
+    """Return True if JSON may be nested too deeply; this check is faster than `excess`."""
     return text.count("[") + text.count("{") > DEEPEST
 
 
 def unsound(value: object, key: tuple[str, ...] = ()) -> tuple[tuple[str, ...], str]:
-    """Return the first key below which a text holds a refused character, and the fault; ((), "") for none."""
+    """Return the key of the first text that contains a rejected character, and a message; ((), "") if none does."""
     if isinstance(value, str):
         return key, refused_character(value)
     inside: list[tuple[str, object]] = []

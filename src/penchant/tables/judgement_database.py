@@ -1,8 +1,8 @@
-"""Read the database of judgements that `penchant rate` keeps as a table, in the form that an instrument reads.
+"""Reader of the database of judgements written by `penchant rate`, as a table that an instrument reads.
 
-Only a rater's answer to the first showing of an item counts; practice, attention and repeated items are left out, and
-so are answers that were skipped or taken back. The database is read from its bytes, so it is never changed, and nothing
-that it may define itself is run: its tables are read by the queries below.
+Only a rater's answer to the first presentation of an item counts; practice, attention and repeated items are omitted,
+as are answers that were skipped or withdrawn. The database is read from its bytes, so it is never changed, and no code
+that the database may define is run: its tables are read by the queries below.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from penchant.tables.table_row import Row
 
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x70636A64
-"""The application id that marks an SQLite database as one of judgements."""
+"""SQLite application id of a database of judgements."""
 VERSION = 1
 _WAL, _ROLLBACK = b"\2\2", b"\1\1"
-"""Bytes 18 and 19 of a database whose changes are written beside it first, and of one that holds them all."""
+"""Bytes 18 and 19 of a database in write-ahead-log mode, and of a database in rollback-journal mode."""
 _MARK = slice(60, 64)
-"""The bytes of `PRAGMA user_version`."""
+"""Location of `PRAGMA user_version` in the header."""
 HEADER = 100
-"""The bytes of a database's header."""
+"""Size of a database's header in bytes."""
 _STEPS = 200_000_000
-"""The most steps of SQLite's machine that reading may take."""
+"""Maximum number of virtual-machine instructions that SQLite may execute."""
 _CHUNK = 10_000
 
 CURRENT = """
     SELECT answers.* FROM answers
     JOIN (SELECT MAX(n) AS n FROM answers GROUP BY rater, position) USING (n) WHERE NOT answers.undone
 """
-"""The answers that count: the last of every rater and position, unless it was taken back."""
+"""Query for the valid answers: the last answer of each rater at each position, unless it was withdrawn."""
 _SAID = f"""
     SELECT raters.name, raters.n, items.key, said.value
     FROM ({CURRENT}) AS said
@@ -49,32 +49,32 @@ _SAID = f"""
 
 
 Said = tuple[str, int, dict[str, Any], float | str]
-"""A rater, the rater's number, the key of an item, and the answer."""
+"""Rater's name, rater's number, item key, and answer."""
 
 
 def is_judgements(start: bytes) -> bool:
-    """Return whether a file with this beginning is a database."""
+    """Return True if the first bytes of a file are those of an SQLite database."""
     return start.startswith(MAGIC)
 
 
 def mark_of(header: bytes) -> int:
-    """Return the number that a database carries; it is positive in one that lacks answers without its FILE-wal."""
+    """Return the user version in a database header; it is positive if the database lacks answers in FILE-wal."""
     return int.from_bytes(header[_MARK], "big", signed=True)
 
 
 def with_mark(data: bytes, mark: int) -> bytes:
-    """Return a copy of a database that carries another number."""
+    """Return a copy of a database with its user version set to `mark`."""
     return data[: _MARK.start] + mark.to_bytes(4, "big", signed=True) + data[_MARK.stop :]
 
 
 def is_beside(file: Path) -> bool:
-    """Return whether a database has anything in FILE-wal."""
+    """Return True if a database has a nonempty write-ahead log, FILE-wal."""
     beside = Path(f"{os.path.realpath(file)}-wal")
     return beside.exists() and beside.stat().st_size > 0
 
 
 def refuse_part(file: Path, mark: int) -> None:
-    """Raise DataError for a database that lacks answers."""
+    """Raise DataError if the user version `mark` shows that a database lacks answers."""
     if mark > 0:
         message = "lacks answers: it was copied while penchant rate ran, or lost the FILE-wal beside it"
         raise DataError(
@@ -83,20 +83,20 @@ def refuse_part(file: Path, mark: int) -> None:
 
 
 def refuse_open(stream: BinaryIO, file: Path) -> None:
-    """Raise DataError for a database that lacks answers, or whose last answers stand beside it."""
+    """Raise DataError if a database lacks answers or its last answers are still in FILE-wal."""
     if is_beside(file):
-        message = "has answers that are not in the file yet: penchant rate is running, or was killed"
-        raise DataError(message, file=file, hint="stop it; if it was killed, start it once more and stop it")
+        message = "has answers that are not yet in the file: penchant rate is running, or was killed"
+        raise DataError(message, file=file, hint="stop penchant rate; if it was killed, start it again and stop it")
     stream.seek(0)
     refuse_part(file, mark_of(stream.read(HEADER)))
     stream.seek(0)
 
 
 def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
-    """Return the answers of raters as rows. Raises DataError.
+    """Return an iterator over the raters' answers as rows. Raises DataError if the database is invalid.
 
-    The layout of the task decides what a row is: a judgement (`long`), a rater's ratings of both sentences of a pair
-    (`sides`), or all answers of a rater (`wide`).
+    By the layout of the task, a row is a judgement (`long`), a rater's ratings of both sentences of a pair (`sides`),
+    or all answers of a rater (`wide`).
     """
     task, said = judgements(data, file)
     with _readable(file):
@@ -105,7 +105,7 @@ def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
 
 
 def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
-    """Return the labels of the points of the scale, by the columns with answers. Raises DataError."""
+    """Return the labels of the scale points for each column of answers. Raises DataError if the database is invalid."""
     task, said = judgements(data, file)
     with _readable(file):
         points = {point["value"]: str(point["label"]) for point in task["points"] if point["label"]}
@@ -115,9 +115,9 @@ def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
 
 
 def judgement_texts(data: bytes, file: Path) -> dict[str, str]:
-    """Return the items as raters saw them, by the column of their answers. Raises DataError.
+    """Return the items as presented to raters, keyed by the column of their answers.
 
-    There are none if a column has the answers to many items.
+    The result is empty if a column has the answers to several items. Raises DataError if the database is invalid.
     """
     with _readable(file), _opened(data) as database:
         if _task(database, file)["layout"] != "wide":
@@ -127,7 +127,7 @@ def judgement_texts(data: bytes, file: Path) -> dict[str, str]:
 
 
 def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
-    """Return the task, and its answers: rater, number of the rater, key of the item, and answer. Raises DataError."""
+    """Return the task and its answers (see `Said`). Raises DataError if the database is invalid."""
     with _readable(file):
         with _opened(data) as database:
             task = _task(database, file)
@@ -137,7 +137,7 @@ def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
 
 @contextmanager
 def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
-    """Open a database in memory, without running anything that it defines."""
+    """Open a database in memory without running code that it defines."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(data[:18] + _ROLLBACK + data[20:])
         database.execute("PRAGMA trusted_schema = OFF")
@@ -147,7 +147,7 @@ def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _readable(file: Path) -> Iterator[None]:
-    """Raise DataError for the errors that a damaged database causes."""
+    """Convert exceptions caused by a damaged database to DataError."""
     try:
         yield
     except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError, KeyError) as error:
@@ -155,17 +155,17 @@ def _readable(file: Path) -> Iterator[None]:
 
 
 def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
-    """Return the task of a database. Raises DataError for a database of something else."""
+    """Return the task of a database. Raises DataError if it is not a database of judgements."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if application != APPLICATION or not {"task", "items", "raters", "places", "answers"} <= tables:
-        raise DataError("is a database, but none of judgements", file=file, hint="penchant rate makes one")
+        raise DataError("is not a database of judgements", file=file, hint="create one with penchant rate")
     version, task = database.execute("SELECT version, task FROM task").fetchone()
     if version != VERSION:
-        raise DataError(f"is of version {version}; this version of penchant reads {VERSION}", file=file)
+        raise DataError(f"has version {version}, but this version of penchant reads version {VERSION}", file=file)
     found = json.loads(task)
     if not isinstance(found, dict):
-        raise DataError("is a database of judgements whose task is damaged", file=file)
+        raise DataError("is a database of judgements with a damaged task", file=file)
     return found
 
 

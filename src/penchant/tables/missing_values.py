@@ -1,4 +1,4 @@
-"""Texts that are no sentence but a word that programs write for an empty cell."""
+"""Detection of texts that are words for a missing value, such as NaN."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from penchant.errors import shortened
 from penchant.plurals import counted, first_of, for_one
 
 NAMED = 3
-"""The most places that a caution shows."""
+"""Maximum number of places in a caution."""
 _WORDS = frozenset({"nan", "none", "null", "n/a", "#n/a", "<na>", "<nan>", "nat", "nil"})
 
 
 def missing_word(text: str) -> bool:
-    """Return whether a text is only a word for a missing cell, such as NaN, None or NULL, in any case."""
+    """Return True if a text is a word for a missing value, such as NaN, None or NULL, in any letter case."""
     return text.strip().casefold() in _WORDS
 
 
 def missing_cautions(texts: Iterable[tuple[str, str]], noun: str) -> Iterator[str]:
-    """Yield a caution about texts, given with their places, that are such a word; `noun` calls them in the plural."""
+    """Yield a caution about pairs of text and place whose text is a word for a missing value.
+
+    `noun` is the plural noun for the texts.
+    """
     found = [f"{place}: {shortened(text)}" for text, place in texts if missing_word(text)]
     if found:
         yield (

@@ -1,4 +1,4 @@
-"""Judgements collected from tables, in which every rater judges an item once."""
+"""Judgements collected from tables, with at most one judgement of an item by each rater."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ K = TypeVar("K")
 
 @dataclass(slots=True)
 class ByRater(Generic[K]):
-    """The value that each rater gives to each item, and its place."""
+    """Judgements by item and rater, with their places in the tables."""
 
     of: dict[K, dict[str, float]] = field(default_factory=dict)
     places: dict[tuple[K, str], str] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class ByRater(Generic[K]):
     def add(
         self, item: K, rater: str, value: float, file: str | Path, line: int, *, called: str, column: str = ""
     ) -> DataError | None:
-        """Keep a judgement; return the error of a rater's second one on the item, which errors name as `called`."""
+        """Add a judgement; return an error, which calls the item `called`, if the rater has already judged it."""
         values = self.of.setdefault(item, {})
         if rater in values:
             hint = f"the first is in {self.places[item, rater]}"
@@ -36,7 +36,7 @@ class ByRater(Generic[K]):
         return sorted({rater for values in self.of.values() for rater in values})
 
     def numbered(self) -> dict[K, tuple[tuple[int, float], ...]]:
-        """Return the judgements of each item by the number of the rater among all: names stay in the tables."""
+        """Return each item's judgements as pairs of rater index and value, which omit the raters' names."""
         numbers = {name: number for number, name in enumerate(self.raters())}
         return {
             item: tuple(sorted((numbers[name], value) for name, value in values.items()))

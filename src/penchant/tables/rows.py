@@ -1,10 +1,10 @@
-"""Read tables of stimuli as rows of named values, in any format, which is detected from the content.
+"""Reader of tables as rows of named values, in any supported format, which is detected from the content.
 
 The formats are CSV, TSV, JSON lines, a JSON array of objects, Parquet, an Excel workbook (or one sheet of it, as
-FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements that `penchant rate` keeps. Text is UTF-8, with or
-without a byte-order mark, and values are unchanged. Cells are separated by commas, semicolons or tabs, whichever the
-header has; quotes follow RFC 4180, and Excel's line `sep=;` before the header is understood. Blank lines between rows
-are skipped; anything else that does not fit raises a DataError with its place.
+FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements written by `penchant rate`. Text is UTF-8, with or
+without a byte-order mark, and values are unchanged. Cells are separated by commas, semicolons or tabs, as in the
+header; quotes follow RFC 4180, and Excel's line `sep=;` before the header is supported. Blank lines between rows are
+skipped; any other irregularity raises DataError with its place.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ __all__ = [
 
 _PARQUET = b"PAR1"
 LONGEST_MAGIC = 16
-"""The number of bytes at the start of a file that `is_binary` needs."""
+"""Number of bytes at the beginning of a file that `is_binary` requires."""
 _WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+\s*")
-_MERGED = "are cells merged? The first of them alone holds the value: fill it down"
+_MERGED = "are cells merged? Only the first of them contains the value: copy it to the cells below"
 _AS_NAMED: Mapping[str, str] = {}
 
 
 def read_rows(path: str | Path) -> list[Row]:
-    """Read all rows of a table. Raises DataError naming file, line and field, also for a table without rows."""
+    """Read all rows of a table. Raises DataError if the table is invalid or has no rows."""
     return read_labelled(path)[0]
 
 
 def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
-    """Read all rows of a table, and the labels of its codes, in SPSS, Stata and databases of judgements."""
+    """Read all rows of a table, and the labels of its codes (from SPSS, Stata and databases of judgements)."""
     file = Path(path)
     data = _bytes(file)
     labels = Labels()
@@ -77,7 +77,7 @@ def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
     else:
         rows = list(_rows(data, file))
     if not rows:
-        raise DataError("holds no rows", file=file)
+        raise DataError("contains no rows", file=file)
     return rows, labels
 
 
@@ -93,9 +93,9 @@ def read_models(
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
-    An empty cell of CSV or TSV counts as missing. `columns` names those of fields that are called otherwise in the
-    table; `naming` is how a user says so, with FIELD for the field. Raises DataError naming file, line and field, with
-    every other bad cell in its notes.
+    An empty CSV or TSV cell counts as missing. `columns` maps fields to the names of the table's columns if they
+    differ; `naming` is a hint on how a user gives such a name, with FIELD for the field. Raises DataError for the first
+    invalid cell, with its file, line and field, and the other invalid cells in its notes.
     """
     models, errors = checked_models(path, model, columns=columns, naming=naming)
     if errors:
@@ -111,9 +111,9 @@ def checked_models(
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
 ) -> tuple[list[tuple[int, Model]], list[DataError]]:
-    """Read rows as `read_models` does, but return the errors instead of raising them.
+    """Read rows like `read_models`, but return the errors instead of raising them.
 
-    Cells that are `guarded` against spreadsheets are read as the texts they stand for.
+    If `guarded` is true, cells escaped by `formula_escape.guarded` are unescaped.
     """
     file = Path(path)
     data = _bytes(file)
@@ -153,7 +153,7 @@ def checked_models(
 
 
 def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]) -> None:
-    """Ask about merged cells where a column lacks several cells in a row below one that it has, as these leave them."""
+    """Add a hint about merged cells to the errors of a column with several missing cells below a cell with a value."""
     numbers = {line: number for number, line in enumerate(lines)}
     for column in header if errors else ():
         empty = [error for error in errors if error.field == column and error.message == in_words({"type": "missing"})]
@@ -164,7 +164,7 @@ def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]
 
 
 def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
-    """Return the row with the cells of some columns under the names of their fields."""
+    """Return a row with the columns in `columns` renamed to their fields."""
     if not columns:
         return row
     rest = {name: value for name, value in row.values.items() if name not in columns.values()}
@@ -174,7 +174,7 @@ def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
 
 
 def _number(row: Row, value: object, file: Path, field: str) -> object:
-    """Return the number in a cell. Raises DataError for anything else."""
+    """Return the number in a cell. Raises DataError if the cell does not contain a number."""
     number = row.number(value, file, field)
     if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
         message = "expected a number" if isinstance(number, str | bool) else f"expected a number up to {LARGEST:g}"
@@ -183,7 +183,7 @@ def _number(row: Row, value: object, file: Path, field: str) -> object:
 
 
 def _is_number(annotation: Any, *metadata: Any) -> bool:
-    """Return whether a field is a number, or a number or nothing, and does not read its texts itself."""
+    """Return True if a field's type is a number or an optional number, without a validator that parses texts."""
     origin = get_origin(annotation)
     if any(isinstance(each, BeforeValidator) for each in metadata):
         return False
@@ -195,14 +195,17 @@ def _is_number(annotation: Any, *metadata: Any) -> bool:
 
 
 def lacking(names: Mapping[str, None] | list[str], present: list[str], file: str | Path) -> None:
-    """Raise DataError, which lists the columns there are, if a column that somebody named is not `present`."""
+    """Raise DataError, with a list of the columns present, if one of `names` is not among them."""
     for name in names:
         if name not in present:
             raise DataError(f"there is no column '{name}'", file=file, hint=suggestion(name, present))
 
 
 def columns(path: str | Path) -> list[str] | None:
-    """Return the names of the columns of a file with separated cells, None for another format. Raises DataError."""
+    """Return the column names of a file with delimited cells; None for other formats.
+
+    Raises DataError if the file cannot be read.
+    """
     file = Path(path)
     data = _bytes(file)
     if is_binary(data[:LONGEST_MAGIC]):
@@ -212,12 +215,12 @@ def columns(path: str | Path) -> list[str] | None:
 
 
 def is_binary(start: bytes) -> bool:
-    """Return whether a file that starts with these bytes is a table but no text."""
+    """Return True if the first bytes of a file are those of a binary table format."""
     return start.startswith((_PARQUET, MAGIC, OLD_MAGIC)) or is_survey_file(start) or is_judgements(start)
 
 
 def _bytes(file: Path) -> bytes:
-    """Return the content of a file. Raises DataError, also for a line of text that is too long."""
+    """Return the content of a file. Raises DataError if it cannot be read, is empty, or has a line that is too long."""
     with opened(file) as stream:
         start = stream.read(LONGEST_MAGIC)
         if is_judgements(start):
@@ -232,20 +235,20 @@ def _bytes(file: Path) -> bytes:
 def _text(data: bytes, file: Path) -> str:
     text = decoded(data, file)
     if not text.strip():
-        raise DataError("the file is empty", file=file, hint="it holds white space only")
+        raise DataError("the file is empty", file=file, hint="it contains only white space")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError("contains the character NUL", file=file, line=line, hint="check that the file is text")
     if _WEB_PAGE.match(text):
         message = "is a web page, not a table"
-        raise DataError(message, file=file, hint="download the file itself: on GitHub by its button Raw")
+        raise DataError(message, file=file, hint="download the file itself, on GitHub with the button Raw")
     return text
 
 
 def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[Row]:
-    """Return the rows; those of a table that was given in Python have their own numbers.
+    """Return an iterator over the rows of a table; rows given in Python have their row numbers as lines.
 
-    `of_cell` turns a text in a spreadsheet's cell into the text that it stands for.
+    `of_cell` is applied to each text cell of CSV, TSV and Excel tables.
     """
     if is_kept(file):
         rows = delimited(_text(data, file), file) if file.suffix == ".csv" else json_lines(_text(data, file), file)
@@ -271,10 +274,10 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
 
 
 def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
-    """Yield the rows. Raises DataError for one whose cells are the names of columns, in any order and case.
+    """Yield the rows. Raises DataError if the cells of a row are column names, in any order and letter case.
 
-    Such a row shows that a table was appended to another. Numbers are not taken for names: items of a survey may be
-    called 1 to 5, and so may answers.
+    Such a row shows that a table was appended to another. Rows of numbers are excepted, since both columns and answers
+    of a survey may be called 1 to 5.
     """
     names: set[str] = set()
     for row in rows:
@@ -284,7 +287,7 @@ def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
         named = len(cells) > 1 and len(folded) == len(cells) and folded <= names
         if named and any(not _NUMBER.fullmatch(str(cell)) for cell in cells):
             raise DataError(
-                "repeats the header: were two tables put together?",
+                "repeats the header: were two tables concatenated?",
                 file=file,
                 line=row.line,
                 hint="remove the row, and check that the columns of the rows below it are in the same order",
@@ -309,7 +312,7 @@ def _parquet(data: bytes, file: Path) -> Iterator[Row]:
 
     # Checked first: truncation is the most common damage, and polars' own message for it is unhelpful.
     if len(data) < 12 or not data.endswith(_PARQUET):
-        raise DataError("the Parquet file is cut short", file=file, hint="write or copy it again")
+        raise DataError("the Parquet file is truncated", file=file, hint="write or copy it again")
     try:
         frame = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

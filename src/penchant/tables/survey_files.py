@@ -1,4 +1,4 @@
-"""The files of statistics programs: SPSS (.sav, .zsav) and Stata (.dta), with the labels of their codes."""
+"""Reader of SPSS (.sav, .zsav) and Stata (.dta) files, with value labels."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
 
 
 class Labels(dict[str, Mapping[object, str]]):
-    """The labels of the codes in each column.
+    """Value labels of each column: a mapping from column to labels by code.
 
-    `columns` are the labels of the columns; `declared` are, by column and number of the case, the codes of values that
-    the file declares to be missing; `asked` are, by column, the statements that people were shown.
+    `columns` maps columns to their own labels; `declared` maps columns to the codes of user-missing values, keyed by
+    case number; `asked` maps columns to the statements presented to respondents.
     """
 
     columns: Mapping[str, str] = {}
@@ -29,14 +29,15 @@ class Labels(dict[str, Mapping[object, str]]):
 
 
 def is_survey_file(start: bytes) -> bool:
-    """Return whether a file with this beginning is of SPSS or Stata."""
+    """Return True if the first bytes of a file are those of an SPSS or Stata file."""
     return start.startswith(_SPSS) or _STATA.match(start) is not None
 
 
 def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
-    """Return the rows, with codes where values have labels, and those labels.
+    """Return an iterator over the rows, with codes instead of value labels, and the labels.
 
-    Values that the file declares to be missing are empty. Raises DataError, and MethodError without pyreadstat.
+    User-missing values are empty. Raises DataError if the file cannot be read, and MethodError if pyreadstat is
+    missing.
     """
     try:
         import pyreadstat
@@ -47,7 +48,7 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
         columns, about = read(io.BytesIO(data), output_format="dict")
     except Exception as error:  # pyreadstat also raises the errors of decoding and dates
         kind = "SPSS" if data.startswith(_SPSS) else "Stata"
-        raise DataError(f"cannot be read as a file of {kind}: {error}", file=file, hint="write it again") from error
+        raise DataError(f"cannot be read as {kind} data: {error}", file=file, hint="save it again") from error
     labels = Labels(
         (column, {plain(code): str(label).strip() for code, label in of_column.items()})
         for column, of_column in about.variable_value_labels.items()
@@ -66,7 +67,7 @@ def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:
-    """Yield the codes of values that are declared to be missing, with the number of the case."""
+    """Yield the case number and code of each user-missing value."""
     for number, (value, code) in enumerate(zip(values, coded, strict=True), 1):
         if _value(value) == "" and _value(code) != "":
             yield number, _value(code)

@@ -1,4 +1,4 @@
-"""One row of a table, whatever file it comes from."""
+"""Row of a table, independent of the file format."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 from penchant.errors import DataError, shortened
 from penchant.number_parsing import localised
 
-TITLE = "is there a title above the header? Remove it: the first row names the columns"
-"""The hint about a first row with one cell above rows with more."""
+TITLE = "is there a title above the header? Remove it: the column names must be in the first row"
+"""Hint about a first row with one cell above rows with several cells."""
 
 
 class Row(NamedTuple):
-    """One row: the line on which it begins, and its values by column.
+    """Row of a table: the line on which it begins, and its values by column.
 
-    `line` counts from 1; it is the row's number in Parquet and workbooks, the number of the case in SPSS and Stata.
-    `decimal` is the mark of its numbers: a point; a comma where semicolons or tabs separate the cells and some number
-    shows it; "" where none does.
+    `line` is counted from 1; it is the row number in Parquet and workbooks, and the case number in SPSS and Stata.
+    `decimal` is the decimal mark of numbers: a point, a comma if cells are separated by semicolons or tabs and a number
+    of the table shows that it is a comma, or "" if none shows it.
     """
 
     line: int
@@ -25,23 +25,24 @@ class Row(NamedTuple):
     decimal: str = "."
 
     def number(self, value: object, file: Path | None = None, field: str | None = None) -> object:
-        """Return the number that a text of the table is, or any other value unchanged.
+        """Return the number that a text represents; other values are returned unchanged.
 
-        Raises DataError, with the place if `file` and `field` are given, for a number with two readings.
+        Raises DataError, with the place if `file` and `field` are given, if the number is ambiguous.
         """
         if not isinstance(value, str):
             return value
         try:
             number = localised(value, self.decimal)
         except ValueError as error:
-            hint = "write it without separators, and decimals with a point"
+            hint = "write the number without thousands separators and with a decimal point"
             raise DataError(f"{shortened(value)} {error}", file=file, line=self.line, field=field, hint=hint) from error
         return value if number is None else number
 
 
 def whole(value: object) -> object:
-    """Return a decimal number that is whole as an int, and anything else unchanged.
+    """Return a float with an integer value as an int, and other values unchanged.
 
-    Spreadsheets show it so, and pandas makes numbers decimal where a cell of their column is empty.
+    Spreadsheets display such a float as an integer, and pandas converts integers to floats if a column has an empty
+    cell.
     """
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""Types of columns in tables that have them: JSON lines and Parquet."""
+"""Column types of JSON lines and Parquet tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from penchant.text_io import is_file, opened
 
 
 def holds_text(path: Path, column: str) -> bool:
-    """True if a table of JSON lines or a Parquet file has text in a column; False for other kinds of tables."""
+    """Return True if a column of a JSON lines or Parquet table has text; False for other formats."""
     if not is_file(path):
         return False
     if path.suffix == ".parquet":

@@ -1,4 +1,4 @@
-"""Excel workbooks (.xlsx): one sheet as rows, each cell with its value regardless of its format."""
+"""Reader of Excel workbooks (.xlsx): a sheet as rows of cell values, without cell formats."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from penchant.text_io import refused_character
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"
 _LARGEST = 1 << 29
-"""The most bytes that a workbook may unpack to."""
+"""Maximum size of a decompressed workbook in bytes."""
 _NO_WORKBOOK = "save it as .xlsx, or as CSV in UTF-8"
 _ROWS, _COLUMNS = 1_048_576, 16_384
-"""The last row and column of a sheet."""
+"""Maximum numbers of rows and columns of a sheet."""
 _CELLS = 1 << 26
-"""The most cells of a sheet, with the empty ones before the last of a row."""
+"""Maximum number of cells of a sheet, including empty cells before the last cell of a row."""
 _CELL = re.compile(r"([A-Z]{1,3})([0-9]+)")
 _RESAVE = "open it in a spreadsheet and save it"
 
 
 def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
-    """Yield the rows of a sheet, by default the first; its first row that is not empty names the columns.
+    """Yield the rows of a sheet ("": the first); the first nonempty row has the column names.
 
-    An empty cell is the empty text, as in CSV. Raises DataError naming the cell, MethodError without openpyxl.
+    An empty cell is the empty text, as in CSV. Raises DataError with the cell if the sheet is invalid, and MethodError
+    if openpyxl is missing.
     """
     values, formulas = (_sheet(book, sheet, file) for book in _books(data, file))
     header: list[str] | None = None
@@ -52,7 +53,9 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
             title = f"looks like a title, as the rows below have more columns: {shortened(header[named_cells[0]])}"
             raise _cell_error(title, named_cells[0], first, file, TITLE)
         if surplus:
-            raise _cell_error("the column has no name", surplus[0], number, file, "the first row names the columns")
+            raise _cell_error(
+                "the column has no name", surplus[0], number, file, "put the column names in the first row"
+            )
         cells += [""] * (len(header) - len(cells))
         named = {name: cell for i, (name, cell) in enumerate(zip(header, cells, strict=False)) if name or not i}
         if not header[0] and named[""] == "":
@@ -61,7 +64,7 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
 
 
 def _books(data: bytes, file: Path) -> list[Any]:
-    """Return the workbook twice: with the values that its formulas had when it was saved, and with the formulas."""
+    """Return the workbook twice: with the values of formulas when it was last saved, and with the formulas."""
     try:
         import openpyxl
     except ImportError as error:
@@ -84,7 +87,7 @@ def _unreadable(error: Exception, file: Path) -> DataError:
 
 
 def refuse_old(file: Path) -> DataError:
-    """Return the error for a workbook in the format before 2007."""
+    """Return the error for a workbook in the .xls format of Excel before 2007."""
     return DataError("is a workbook in the format of Excel before 2007", file=file, hint=_NO_WORKBOOK)
 
 
@@ -95,7 +98,7 @@ def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
         hint = f"did you mean {near[0]}?" if near else f"the sheets are {', '.join(names)}"
         raise DataError(f"there is no sheet '{name}'", file=file, hint=hint)
     if not names:
-        raise DataError("holds no sheet", file=file)
+        raise DataError("contains no sheets", file=file)
     sheet = book[name] if name else book.worksheets[0]
     sheet.reset_dimensions()  # a program may have written wrong ones
     try:
@@ -112,18 +115,18 @@ def _value(cell: Any, written: Any, file: Path) -> object:
     value = cell.value
     if value is None:
         if written.value is not None:
-            message = "holds a formula that was never calculated"
+            message = "contains a formula that was never calculated"
             raise _cell_error(message, cell.column - 1, cell.row, file, _RESAVE)
         return ""
     if cell.data_type == "e":
-        raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "correct or empty the cell")
+        raise _cell_error(f"contains the error {value}", cell.column - 1, cell.row, file, "correct or clear the cell")
     if isinstance(value, str) and (wrong := refused_character(value)):
         raise _cell_error(wrong, cell.column - 1, cell.row, file)
     return plain(value)
 
 
 def plain(value: object) -> object:
-    """Return a value of a spreadsheet or statistics program: a whole number as an int, a date or time in ISO 8601."""
+    """Return a cell value as a plain value: integers as int, and dates and times as ISO 8601 texts."""
     if isinstance(value, datetime.datetime):
         return (value.date() if value.time() == datetime.time() else value).isoformat()
     if isinstance(value, datetime.date | datetime.time):
@@ -132,9 +135,9 @@ def plain(value: object) -> object:
 
 
 def _header(names: list[str], number: int, file: Path) -> list[str]:
-    """Return the names of the columns without blanks around them, up to the last that is not blank.
+    """Return the column names, stripped of white space, up to the last nonblank name.
 
-    Raises DataError for a name that occurs twice.
+    Raises DataError if a name appears twice.
     """
     names = [name.strip() for name in names]
     while names and not names[-1]:
@@ -153,7 +156,7 @@ def _cell_error(message: str, column: int, row: int, file: Path, hint: str = "")
 
 
 def _letter(column: int) -> str:
-    """Return the letters of a column: A for 0, Z for 25, AA for 26."""
+    """Return the letters of a column index: A for 0, Z for 25, AA for 26."""
     letters = ""
     column += 1
     while column:
@@ -163,13 +166,13 @@ def _letter(column: int) -> str:
 
 
 class _Places:
-    """A check of the elements of a sheet, which raises ValueError with the fault; `row` is its place."""
+    """Validator of the order of a sheet's rows and cells; `row` is the current row. Raises ValueError if invalid."""
 
     def __init__(self) -> None:
         self.row = self.column = self.cells = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Enter an element."""
+        """Process the start tag of an XML element."""
         tag = name.rpartition(":")[2]
         if tag == "row":
             self._enter(attributes.get("r", str(self.row + 1)))
@@ -180,16 +183,16 @@ class _Places:
         before, self.row, self.column = self.row, int(number) if re.fullmatch("[0-9]{1,7}", number) else 0, 0
         if not 0 < self.row <= _ROWS:
             self.row = before
-            raise ValueError(f"a row has the number {number[:20]}, and a sheet rows from 1 to {_ROWS:,}")
+            raise ValueError(f"a row has the number {number[:20]}, which is not from 1 to {_ROWS:,}")
         if self.row <= before:
-            raise ValueError(f"the row comes after row {before}")
+            raise ValueError(f"the row is repeated or out of order: it follows row {before}")
 
     def _place(self, reference: str | None) -> None:
         column = self.column + 1
         if reference is not None:
             match = _CELL.fullmatch(reference)
             if not match or int(match[2]) != self.row:
-                raise ValueError(f"the row holds the cell {reference[:20]}")
+                raise ValueError(f"the row contains the cell {reference[:20]} of another row")
             column = 0
             for letter in match[1]:
                 column = 26 * column + ord(letter) - ord("A") + 1
@@ -198,13 +201,13 @@ class _Places:
         self.cells += column - self.column
         self.column = column
         if self.cells > _CELLS:
-            raise ValueError(f"the sheet has more than {_CELLS:,} cells up to here")
+            raise ValueError(f"the sheet has more than {_CELLS:,} cells up to this row")
 
 
 def refuse_misplaced(source: IO[bytes], file: Path, sheet: str) -> None:
-    """Raise DataError naming sheet and row for rows or cells that are repeated, out of order or beyond a sheet.
+    """Raise DataError if rows or cells of a sheet are repeated, out of order, or beyond the maximum.
 
-    openpyxl drops those out of order, and fills in any number of missing ones.
+    openpyxl drops rows and cells that are out of order, and inserts any number of missing ones.
     """
     places = _Places()
     parser = expat.ParserCreate()

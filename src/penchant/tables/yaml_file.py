@@ -1,7 +1,7 @@
-"""YAML by the core schema of YAML 1.2, read so that no file takes more time or memory than its size.
+"""Loader of YAML by the core schema of YAML 1.2, with time and memory bounded by the size of the file.
 
-What PyYAML composes is measured before anything is constructed from it, and every error has its line. Numbers remember
-how they were written, for fields that are texts: `010` is ten, and a study of that name is called `010`.
+The node graph is measured before values are constructed from it, and every error has its line. Numbers keep their
+spelling for fields that are texts: `010` is ten as a number, and "010" as the name of a study.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from penchant.tables.json_text import DEEPEST
 from penchant.text_io import refused_character
 
 _MOST_REPEATED = 100_000
-"""The most values that aliases may add to those written out."""
+"""Maximum number of values that aliases may add to the values written out."""
 _LONGEST_NUMBER = 1_000
-"""The most characters in a number."""
+"""Maximum number of characters in a number."""
 _NULL, _BOOL, _INT, _FLOAT, MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "merge"))
 _CORE = {
     _NULL: (re.compile(r"(?:~|null|Null|NULL|)\Z"), "~nN\0"),
@@ -33,17 +33,17 @@ _CORE = {
     ),
     MERGE: (re.compile(r"<<\Z"), "<"),
 }
-"""Patterns of bare words that are not texts, by tag, with the characters that begin them."""
+"""Patterns of plain scalars that are not texts, by tag, with their possible first characters."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
-"""The errors of PyYAML's constructors for a value that is not of its type, such as a tagged date 2024-13-45."""
+"""Exceptions of PyYAML's constructors for a value that does not match its tag, such as the date 2024-13-45."""
 
 
 class RefusedError(yaml.MarkedYAMLError):
-    """The error of YAML that is refused; `note` is the hint."""
+    """Error raised if valid YAML is rejected; `note` is the hint."""
 
 
 class WrittenNumber:
-    """A number of a YAML file; `str()` returns it as written."""
+    """Base class for numbers from a YAML file; `str()` returns the number as written."""
 
     written: str
 
@@ -52,15 +52,15 @@ class WrittenNumber:
 
 
 class WrittenInt(WrittenNumber, int):
-    """A whole number."""
+    """Integer that keeps its spelling."""
 
 
 class WrittenFloat(WrittenNumber, float):
-    """A decimal number."""
+    """Float that keeps its spelling."""
 
 
 class _Core:
-    """The core schema in place of YAML 1.1's, where `no`, `010`, `12:30` and `1_000` are not texts."""
+    """Mixin for the core schema; in YAML 1.1, `no`, `12:30` and `1_000` are not texts, and `010` is eight."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
@@ -71,7 +71,7 @@ for _tag, (_pattern, _starts) in _CORE.items():
 
 
 class Dumper(_Core, yaml.SafeDumper):
-    """PyYAML's writer of plain values, which quotes texts that `Loader` would take for something else."""
+    """PyYAML dumper of plain values, which quotes texts that `Loader` would read as another type."""
 
 
 Dumper.add_multi_representer(WrittenInt, lambda dumper, value: dumper.represent_int(int(value)))
@@ -79,13 +79,13 @@ Dumper.add_multi_representer(WrittenFloat, lambda dumper, value: dumper.represen
 
 
 def dumped(content: object, **settings: Any) -> str:
-    """Write plain values as YAML that `Loader` reads back. Raises YAMLError for values that are not plain."""
+    """Return plain values as YAML that `Loader` reads back. Raises YAMLError if a value is not plain."""
     text: str = yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, **settings)
     return text
 
 
 class Loader(_Core, yaml.SafeLoader):
-    """PyYAML's loader of plain values, which refuses documents that would take too long to build, naming the line."""
+    """PyYAML loader of plain values, which rejects documents that are nested too deeply or have invalid values."""
 
     def __init__(self, text: str) -> None:
         self._depth = 0
@@ -93,7 +93,7 @@ class Loader(_Core, yaml.SafeLoader):
             super().__init__(text)
         except yaml.reader.ReaderError as error:
             line = text.count("\n", 0, error.position)
-            raise _error(f"holds the character U+{error.character:04X}, which YAML does not allow", line) from error
+            raise _error(f"contains the character U+{error.character:04X}, which YAML does not allow", line) from error
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Compose a node, at most `DEEPEST` levels below the root."""
@@ -103,7 +103,7 @@ class Loader(_Core, yaml.SafeLoader):
         try:
             node: yaml.Node | None = super().compose_node(parent, index)
         except ValueError as error:  # such as for the escape \U00110000, which is no character
-            raise _error(f"holds an escape that is no character: {error}", self.line) from error
+            raise _error(f"contains an escape sequence that is not a character: {error}", self.line) from error
         self._depth -= 1
         return node
 
@@ -115,18 +115,18 @@ class Loader(_Core, yaml.SafeLoader):
             return super().construct_object(node, deep)
         except _FAILURES as error:
             shown = node.value[:40] if isinstance(node, yaml.ScalarNode) else node.tag
-            problem = f"holds '{shown}', which is not what it looks like: {error}"
-            raise _error(problem, node.start_mark.line, "put it in quotes") from error
+            problem = f"contains '{shown}', which cannot be converted to its type: {error}"
+            raise _error(problem, node.start_mark.line, "put the value in quotes") from error
 
     def _require_sound(self, node: yaml.ScalarNode) -> None:
         wrong = refused_character(node.value)
         if node.tag in (_INT, _FLOAT) and len(node.value) > _LONGEST_NUMBER:
-            wrong = f"holds a number of {len(node.value):,} characters"
+            wrong = f"contains a number of {len(node.value):,} characters"
         if wrong:
             raise _error(wrong, node.start_mark.line)
 
     def _core(self, node: yaml.ScalarNode) -> Any:
-        """Return the value of a scalar by the core schema. Raises ValueError for one that its tag does not fit."""
+        """Return the value of a scalar by the core schema. Raises ValueError if the value does not match its tag."""
         text = node.value
         if not (_CORE[_INT][0].match(text) and node.tag == _FLOAT) and not _CORE[node.tag][0].match(text):
             raise ValueError(f"it is not of the type {node.tag.rpartition(':')[2]}")
@@ -152,27 +152,27 @@ for _tag in (_BOOL, _INT, _FLOAT):
 
 
 def measured(root: yaml.Node) -> None:
-    """Raise YAMLError if a mapping's key is not a plain value, or if aliases repeat too much.
+    """Raise YAMLError if the key of a mapping is not a scalar, or if aliases are recursive or repeat too many values.
 
-    A node may hold itself, or few lines may stand for millions of values ("billion laughs").
+    A node may contain itself, or a few lines may represent millions of values ("billion laughs").
     """
     _size(root, {}, set())
 
 
 def _size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
-    """Return the number of values in a node, with those that aliases stand for.
+    """Return the number of values in a node, including the values that aliases represent.
 
-    `sizes` are the known sizes, and `above` the nodes that contain the node, both by id.
+    `sizes` has the known sizes and `above` the ancestors of the node, both by id.
     """
     if id(node) in above:
-        raise _error("holds an alias of a value that contains it", node.start_mark.line)
+        raise _error("contains an alias of a value that contains the alias", node.start_mark.line)
     if id(node) not in sizes:
         above.add(id(node))
         size = 1 + sum(_size(child, sizes, above) for child in _children(node))
         above.remove(id(node))
         sizes[id(node)] = size
         if size > len(sizes) + _MOST_REPEATED:
-            raise _error("holds aliases that stand for too many values", node.start_mark.line)
+            raise _error("contains aliases that represent too many values", node.start_mark.line)
     return sizes[id(node)]
 
 
@@ -182,12 +182,12 @@ def _children(node: yaml.Node) -> Iterator[yaml.Node]:
     elif isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if not isinstance(name, yaml.ScalarNode):
-                raise _error("holds a key that is a list or a mapping", name.start_mark.line)
+                raise _error("contains a key that is a list or a mapping", name.start_mark.line)
             yield name
             yield value
 
 
 def _error(problem: str, line: int, note: str | None = None) -> RefusedError:
-    """Return an error on a line, counted from 0."""
+    """Return an error at a line, counted from 0."""
     mark = yaml.Mark("", 0, line, 0, None, 0)
     return RefusedError(problem=problem, problem_mark=mark, note=note)

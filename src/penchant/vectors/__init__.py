@@ -1,1 +1,1 @@
-"""Static word vectors: read, saved, trained and tested."""
+"""Static word vectors: reading, saving, training and evaluation."""

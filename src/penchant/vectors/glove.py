@@ -1,7 +1,7 @@
-"""GloVe: vectors whose products approximate the logarithm of co-occurrence counts.
+"""GloVe: word vectors whose dot products approximate log co-occurrence counts (Pennington, Socher and Manning 2014).
 
-Pennington, Socher and Manning 2014. The loss is J = Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − log X_ij)² over the entries X_ij
-that are not 0 (eq. 8), with f(x) = min(1, (x/x_max)^α) (eq. 9).
+The loss is J = Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − log X_ij)² over the nonzero entries X_ij (eq. 8), with
+f(x) = min(1, (x/x_max)^α) (eq. 9).
 """
 
 from __future__ import annotations
@@ -19,34 +19,37 @@ from penchant.errors import DataError, MethodError, ModelError, missing_package
 from penchant.vectors.token_file import Corpus, Trained, read_tokens, refuse_below
 
 _AT_ONCE = 1 << 20
-"""Visits between two reports of progress."""
+"""Number of visits between progress reports."""
 _LINE = 16
 _BITS = 8
-"""The number of heaps of `kernels.shuffle`, as a power of two."""
+"""Binary logarithm of the number of heaps in `kernels.shuffle`."""
 _PAIRS_AT_ONCE = 1 << 23
-"""Pairs of tokens held in memory at once, at about 30 bytes each."""
+"""Number of token pairs kept in memory at once, at about 30 bytes per pair."""
 _SHARES = 16
-"""The number of parts of the table; merging copies only one part at a time."""
+"""Number of parts of the co-occurrence table; merging copies one part at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class GloVe:
-    """Training with AdaGrad as in the authors' program (`glove.c`).
+    """GloVe training with AdaGrad, as in the authors' program (`glove.c`).
 
-    The defaults are those of the program, except for the size (there 50), the window (there 15; in the paper 10) and
-    min_count (there 1).
+    The defaults are those of the program, except for the size (50 in the program), the window (15 in the program, 10 in
+    the paper) and min_count (1 in the program).
 
-    Details that the paper leaves open, or that versions of the program handle differently:
+    The following details are not specified in the paper, or differ between versions of the program:
 
-    - Vectors and biases start at (u − ½)/(size + 1), u uniform on [0, 1); the program counts the bias as a dimension.
-    - Sums of squared gradients start at 1. The gradient is that of J/2 times the rate, also when it is added to the
-      sums. Later versions of the program leave the rate out of the steps of biases and clip gradients at 100.
-    - (i, j) and (j, i) are two entries. Each is visited once per epoch, on a single thread, in an order drawn anew for
-      every epoch; the program shuffles once, and its threads update asynchronously.
-    - The result is w_i + w̃_i. Parameters are in single precision and counts in double; the program uses double only.
+    - Vectors and biases are initialised to (u − ½)/(size + 1), with u uniform on [0, 1); the program counts the bias as
+      a dimension.
+    - Sums of squared gradients are initialised to 1. The gradient is the gradient of J/2 multiplied by the learning
+      rate, also when it is added to the sums. Later versions of the program omit the rate from the updates of biases
+      and clip gradients at 100.
+    - (i, j) and (j, i) are two entries. Each is visited once per epoch, on a single thread, in an order drawn for each
+      epoch; the program shuffles once, and its threads update asynchronously.
+    - The result is w_i + w̃_i. Parameters are in single precision and counts in double precision; the program uses
+      double precision only.
 
-    `seed` determines starting values and orders. The same seed gives bit-identical vectors on the same kind of
-    processor; another may round sums differently.
+    `seed` determines the initial values and the orders. The same seed gives bit-identical vectors on processors of the
+    same type; other processors may round sums differently.
     """
 
     size: int = 100
@@ -66,11 +69,11 @@ class GloVe:
                 raise MethodError(f"{name} is {value}", hint="it must be above 0")
 
     def train(self, tokens: str | Path, progress: Callable[[float], None] = lambda share: None) -> Trained:
-        """Train vectors on a token file. `progress` is called with the share of all visits done since the last call.
+        """Return vectors trained on a token file.
 
-        `losses` has the mean of ½ f(X)(w·w̃ + b + b̃ − log X)² over the visits of each epoch, before their steps; the
-        program calls it cost. Raises DataError for a file that cannot be used, MethodError if numba is missing, and
-        ModelError if training diverges.
+        `progress` is called with the fraction of all visits completed since the last call. `losses` has the mean of
+        ½ f(X)(w·w̃ + b + b̃ − log X)² over the visits of each epoch, evaluated before each update (the program's cost).
+        Raises DataError if the file is invalid, MethodError if numba is missing, and ModelError if training diverges.
         """
         try:
             from penchant.vectors.kernels import descend, shuffle
@@ -92,13 +95,13 @@ class GloVe:
                 cost += descend(part, pairs, values, rows, self.size, np.float32(self.rate))
                 progress(len(part) / len(order) / self.epochs)
             if not math.isfinite(cost):
-                raise ModelError(f"training diverged in epoch {epoch}", hint=f"lower the rate, now {self.rate}")
+                raise ModelError(f"training diverged in epoch {epoch}", hint=f"give a rate below {self.rate}")
             losses.append(cost / len(order))
         words, contexts = np.split(rows[:, : self.size], 2)
         return Trained.on(corpus, words + contexts, tuple(losses))
 
     def _values(self, counts: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return (log X, f(X)) of every entry."""
+        """Return log X and f(X) for each count X, of shape (n, 2)."""
         values = np.empty((len(counts), 2), np.float32)
         for start in range(0, len(counts), _AT_ONCE):
             block = slice(start, start + _AT_ONCE)
@@ -107,9 +110,9 @@ class GloVe:
         return values
 
     def _initial(self, words: int, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Return initial parameters for `kernels.descend`: a row for each word, then for each context.
+        """Return the initial parameters for `kernels.descend`, with a row for each word, then for each context.
 
-        A row has vector and bias, then their sums of squares, both padded to whole cache lines of the processor.
+        A row has the vector and the bias, then their sums of squared gradients, each padded to whole cache lines.
         """
         half = -(-(self.size + 1) // _LINE) * _LINE
         rows = np.zeros((2 * words, 2 * half), np.float32)
@@ -120,9 +123,9 @@ class GloVe:
 
 
 def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """Return an empty array for the order of all visits: two per pair of words, one per word with itself."""
+    """Return an empty array for the order of visits: two per pair of distinct words, one per word with itself."""
     if 2 * len(pairs) > np.iinfo(np.uint32).max:
-        raise DataError(f"{len(pairs)} pairs of words are too many", hint="raise min_count or narrow the window")
+        raise DataError(f"{len(pairs)} word pairs are too many", hint="increase min_count or decrease window")
     return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)
 
 
@@ -130,25 +133,25 @@ def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
 
 
 class Cooccurrences(NamedTuple):
-    """Counts X for i ≤ j, by rising i and j; `counts[e]` (float64) is X of the words `pairs[e]` (int32)."""
+    """Co-occurrence counts for i ≤ j, sorted by i and j; `counts[e]` (float64) is the count of `pairs[e]` (int32)."""
 
     pairs: NDArray[np.int32]
     counts: NDArray[np.float64]
 
 
 class _Sums(NamedTuple):
-    """Sums by code, sorted by code."""
+    """Sums of weights by word-pair code, sorted by code."""
 
     codes: NDArray[np.int64]
     sums: NDArray[np.float64]
 
 
 def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
-    """Sum 1/distance over all pairs of tokens of words i and j in a sentence, in bounded memory.
+    """Return co-occurrence counts: the sum of 1/distance over all pairs of tokens of words i and j in a sentence.
 
-    Tokens may be on either side and at most a window apart (Pennington et al. 2014, §4.2; `cooccur.c` of the published
-    program); those outside the vocabulary neither count nor add to a distance. Raises MethodError if numba is missing
-    or the window is too wide.
+    Tokens may be on either side and at most `window` tokens apart (Pennington et al. 2014, §4.2; `cooccur.c` in the
+    published program); out-of-vocabulary tokens are not counted and do not add to distances. Memory is bounded. Raises
+    MethodError if numba is missing or the window is too wide.
     """
     shares: list[list[_Sums]] = []
     bounds = np.empty(0, np.int64)
@@ -165,12 +168,12 @@ def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
 
 
 def _partial_sums(corpus: Corpus, window: int) -> Iterator[_Sums]:
-    """Yield the sums for each stretch of the corpus, over the pairs whose left token is there."""
+    """Yield the sums for each segment of the corpus, over the pairs whose left token is in the segment."""
     ids, size = corpus.ids, len(corpus.words)
     reach = min(window, int(corpus.lengths.max(initial=0)) - 1)
     bits = max(reach - 1, 0).bit_length()
     if size**2 << bits > 1 << 63:
-        raise MethodError(f"window {window} is too wide for {size} words", hint="give a narrower one")
+        raise MethodError(f"window {window} is too wide for {size} words", hint="give a smaller window")
     sentence = np.repeat(np.arange(len(corpus.lengths), dtype=np.int32), corpus.lengths)
     weights = 1 / np.arange(1, (1 << bits) + 1)
     stretch = max(_PAIRS_AT_ONCE // max(reach, 1), 1)
@@ -205,7 +208,7 @@ def _merged(a: _Sums, b: _Sums) -> _Sums:
 
 
 def _joined(shares: list[list[_Sums]], size: int) -> Cooccurrences:
-    """Concatenate the shares, freeing each as soon as it is copied."""
+    """Return the concatenated parts of the table; each part is freed as soon as it is copied."""
     for share in shares:
         while len(share) > 1:
             share.append(_merged(share.pop(), share.pop()))

@@ -1,7 +1,7 @@
-"""The inner loops of training word vectors, compiled by numba, which this module imports.
+"""Inner loops of word-vector training, compiled with numba.
 
-Compiled code is cached beside this file or in the user's cache directory, as numba chooses. If neither is writable,
-every process compiles it again.
+Compiled code is cached beside this file or in the user's cache directory, as determined by numba. If neither is
+writable, every process compiles the code again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LINE = 16
-"""Single-precision numbers per cache line of the processor."""
+"""Number of single-precision numbers in a cache line."""
 _SOON = 8
-"""The number of visits ahead for which entries of the table of counts are prefetched."""
+"""Number of visits in advance that entries of the table of counts are prefetched."""
 
 _ROUNDING = {"reassoc", "nsz", "contract"}
-"""Sums may be reordered and products added without intermediate rounding; all else follows IEEE 754."""
+"""Fast-math flags: sums may be reordered and multiplications and additions fused; all else follows IEEE 754."""
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -52,7 +52,7 @@ def _prefetch(context: Any, table: Any, at: Any) -> Any:
 
 
 prefetch: Any = intrinsic(_prefetch)
-"""Fetch the number at a flat position of a contiguous table into the cache, without waiting; changes no result."""
+"""Prefetch the number at a flat index of a contiguous table into the cache; results are not affected."""
 
 
 @_compiled(
@@ -68,10 +68,11 @@ def descend(
     size: int,
     rate: np.float32,
 ) -> float:
-    """Take GloVe's step at each entry of the table of counts, in an order; return the sum of ½ f(x)·difference².
+    """Update the parameters for each entry of the table of counts, in order; return the sum of ½ f(x)·difference².
 
-    `order` holds 2e for entry e, or 2e + 1 for the same with word and context exchanged. `pairs[e]` is (word, context)
-    and `values[e]` (log x, f(x)). `rows` (2V × width) has V words, then V contexts: vector, bias, sums of squares.
+    `order` contains 2e for entry e, or 2e + 1 for entry e with word and context exchanged. `pairs[e]` is (word,
+    context) and `values[e]` is (log x, f(x)). `rows`, of shape (2V, width), has V words followed by V contexts, each
+    with vector, bias, and sums of squared gradients.
     """
     contexts, width, last = len(rows) // 2, rows.shape[1], len(order) - 1
     sums, cost = width // 2, 0.0
@@ -114,7 +115,7 @@ def descend(
 
 @_compiled("uint64(uint64)")
 def _mixed(state: Any) -> Any:
-    """Return the random number of a state, which the caller advances by `_STEP` (splitmix64; Steele et al. 2014)."""
+    """Return the random number for a splitmix64 state (Steele et al. 2014); the caller advances it by `_STEP`."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
@@ -124,9 +125,9 @@ def _mixed(state: Any) -> Any:
 def shuffle(pairs: NDArray[np.int32], order: NDArray[np.uint32], state: np.uint64, bits: int) -> None:
     """Fill `order` with a uniformly random order of visits for `descend`.
 
-    These are 2e and 2e + 1 for each of the `pairs`, or 2e alone for a word with itself. The visits are distributed over
-    2^bits heaps (`bits` at least 1), small enough for the processor's cache, and each heap is shuffled (Rao 1961,
-    Sandelius 1962).
+    The visits are 2e and 2e + 1 for pair e of distinct words, or only 2e for a word with itself. They are distributed
+    randomly over 2^bits heaps (`bits` is at least 1) that fit in the processor's cache, and each heap is shuffled (Rao
+    1961, Sandelius 1962).
     """
     heaps = 1 << bits
     shift = np.uint64(64 - bits)
@@ -163,7 +164,7 @@ def merge(
     into_codes: NDArray[np.int64],
     into_sums: NDArray[np.float64],
 ) -> int:
-    """Merge two tables sorted by code into a third, adding the sums of codes in both; return its length."""
+    """Merge two tables sorted by code into a third, adding the sums of equal codes; return the merged length."""
     i = j = at = 0
     while i < len(codes) or j < len(more_codes):
         if j == len(more_codes) or (i < len(codes) and codes[i] < more_codes[j]):

@@ -1,4 +1,4 @@
-"""Save word vectors in word2vec's formats, which gensim and `static.read_vectors` read back bit by bit."""
+"""Writer of word vectors in word2vec formats, which gensim and `static.read_vectors` read without loss."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from penchant.vectors.token_file import Trained
 
 ENDINGS = (".txt", ".vec", ".bin")
 _AT_ONCE = 1 << 22
-"""Numbers to format at once."""
+"""Number of values to format at once."""
 _MISREAD = np.float32(float.fromhex("0x1.5c87fap-84"))
-"""The only single-precision number (and its negative) that both readers would misread from its shortest decimal form.
+"""Single-precision number that, like its negative, readers would misread from its shortest decimal representation.
 
-They read in double precision and then round, which gives its neighbour.
+Readers parse numbers in double precision and then round, which gives an adjacent number. No other number is affected.
 """
 
 
 def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
-    """Write vectors as text (.txt, .vec) or binary (.bin), and return the SHA-256 of the file.
+    """Write vectors as text (.txt, .vec) or binary (.bin), and return the SHA-256 hash of the file.
 
-    Both begin with a line with the numbers of words and dimensions (which files of the original GloVe lack). Text has
-    the shortest digits that read back as the same numbers; binary is little-endian single precision. The file is
-    written in full or not at all. Raises ModelError for vectors that would not read back, and OutputError for a path
-    that cannot be written.
+    Both formats begin with a header line with the numbers of words and dimensions (unlike files of the original GloVe).
+    Text has the shortest decimal representations that round-trip; binary is little-endian single precision. Writing is
+    atomic. Raises ModelError if the vectors could not be read back, and OutputError if the path cannot be written.
     """
     file = Path(path)
     ending = checked_ending(file)
@@ -46,7 +45,7 @@ def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
 
 
 def checked_ending(file: Path) -> str:
-    """Return the extension of a file of vectors, in lower case. Raises OutputError for any other extension."""
+    """Return the extension of a vector file in lower case. Raises OutputError if it is not one of `ENDINGS`."""
     ending = file.suffix.lower()
     if ending not in ENDINGS:
         raise OutputError(
@@ -68,13 +67,14 @@ def _refuse_unreadable(words: Sequence[bytes], matrix: Matrix) -> None:
             f"{counted(len(words), 'words')} cannot have vectors of shape {'×'.join(map(str, matrix.shape))}"
         )
     if len(set(words)) < len(words):
-        raise ModelError("a word has two vectors")
+        raise ModelError("a word appears twice")
     for word in words:
         if not word or b" " in word or b"\n" in word:
-            raise ModelError(f"the word {word.decode()!r} is empty or holds a space, which ends a word in a file")
+            message = f"the word {word.decode()!r} is empty or contains a space or newline, which ends a word in a file"
+            raise ModelError(message)
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
-        raise ModelError(f"the vector of '{words[bad[0]].decode()}' holds a value that is not finite")
+        raise ModelError(f"the vector of '{words[bad[0]].decode()}' contains a value that is not finite")
 
 
 def _blocks(words: Sequence[bytes], matrix: Matrix, *, binary: bool) -> Iterator[bytes]:
@@ -90,7 +90,7 @@ def _binary(words: Sequence[bytes], matrix: Matrix) -> bytes:
 
 
 def _text(words: Sequence[bytes], matrix: Matrix) -> bytes:
-    """Format lines of a word and its numbers; polars does this in parallel."""
+    """Return lines with a word and its numbers, formatted in parallel by polars."""
     import polars as pl
 
     numbers = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Compare vectors with human judgements of the similarity of English words, by two published tests in gensim."""
+"""Comparison of vectors with human similarity judgements of English words, on two published data sets in gensim."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from penchant.vectors.static import StaticVectors, read_vectors
 from penchant.vectors.token_file import Trained
 
 FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
-"""The files in gensim of Finkelstein et al. 2002 (similarity or relatedness) and Hill et al. 2015 (similarity only)."""
+"""Files in gensim with the data of Finkelstein et al. 2002 (similarity or relatedness) and Hill et al. 2015."""
 
 
 class Similarity(NamedTuple):
-    """Spearman's `rho` between judgements and cosines over the `covered` pairs (of all `pairs`), and its two-sided `p`.
+    """Spearman correlation `rho` between judgements and cosines over the `covered` of `pairs`, and its two-sided `p`.
 
-    Both are NaN if fewer than three pairs are covered, or if judgements or cosines do not vary.
+    `rho` and `p` are NaN if fewer than three pairs are covered, or if judgements or cosines do not vary.
     """
 
     name: str
@@ -31,10 +31,10 @@ class Similarity(NamedTuple):
 
 
 def similarity_tests(vectors: Trained | StaticVectors | str | Path) -> list[Similarity]:
-    """Compare vectors, or a file of them, with WordSim-353 and SimLex-999.
+    """Return the results of WordSim-353 and SimLex-999 for vectors or a vector file.
 
-    A pair is covered if both words have nonzero vectors. Words are looked up regardless of case; of several that differ
-    only in case, the first is used, as in gensim. Raises MethodError if gensim is missing.
+    A pair is covered if both words have nonzero vectors. Lookup is case-insensitive; of several words that differ only
+    in case, the first is used, as in gensim. Raises MethodError if gensim is missing.
     """
     try:
         from gensim.test.utils import datapath

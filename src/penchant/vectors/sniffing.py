@@ -1,4 +1,4 @@
-"""Recognize a file of static word vectors by its beginning: its format, its header, and its numbers per word."""
+"""Detection of word-vector files by their first bytes: format, header, and number of dimensions."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ _STRANGERS = (
     (
         b"PK\x03\x04",
         "is a zip archive or a PyTorch checkpoint",
-        "unpack it and name the file in it, or name the directory of the checkpoint",
+        "unpack it and give the file in it, or give the directory of the checkpoint",
     ),
     (b"\x93NUMPY", "is a NumPy array inside gzip", "unpack it"),
     (
         b"\x80",
         "is a Python pickle, which is never loaded",
-        "if it is gensim's, save its vectors there: {0}.load(FILE){1}.save_word2vec_format('vectors.txt')",
+        "if gensim wrote it, save its vectors in gensim: {0}.load(FILE){1}.save_word2vec_format('vectors.txt')",
     ),
     (
         b"\xba\x16\x4f\x2f",
         "is fastText's own binary format",
-        "use the .vec file that comes with it, or in gensim: "
+        "use the .vec file that comes with it, or convert it in gensim: "
         "fasttext.load_facebook_vectors(FILE).save_word2vec_format('vectors.txt')",
     ),
 )
 _SENTENCEPIECE = re.compile(rb"\n.\n.[<\[]", re.DOTALL)
-"""The beginning of the file of a SentencePiece tokenizer: its first entry, such as <unk>."""
+"""Pattern of the first bytes of a SentencePiece tokenizer: its first entry, such as <unk>."""
 
 
 def begins_as_vectors(path: str | Path) -> None:
-    """Read the beginning of a file. Raises ModelError for one that holds no word vectors, whatever its name."""
+    """Raise ModelError if the first bytes of a file show that it does not contain word vectors, whatever its name."""
     file = Path(path)
     try:
         with opened(file) as stream:
@@ -62,20 +62,20 @@ def begins_as_vectors(path: str | Path) -> None:
 
 
 def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    """Return the vocabulary given, or else the one beside a matrix. Raises ModelError if there is none."""
+    """Return the path of the given vocabulary, or of the vocabulary beside a matrix. Raises ModelError if missing."""
     beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
     places = beside if vocabulary is None else [Path(vocabulary)]
     for place in places:
         if place.is_file():
             return place
     names = " or ".join(str(place) for place in places)
-    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="a text file with one word per line")
+    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="give a text file with one word per line")
 
 
 def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | None]:
-    """Return the beginning of a file after its header, and the words and numbers that the header announces, if any.
+    """Return the first bytes of a file after its header, and the header's numbers of words and dimensions, or None.
 
-    Raises ModelError for a file that is neither text nor binary word vectors.
+    Raises ModelError if the file contains neither text nor binary word vectors.
     """
     sample = stream.read(_SAMPLE)
     if not sample.strip():
@@ -89,24 +89,24 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
         return sample, None
     count, dimension = int(header[1]), int(header[2])
     if not count or not dimension:
-        message = f"the header announces {counted(count, 'words')} of {counted(dimension, 'numbers')}"
+        message = f"the header declares {counted(count, 'words')} of {counted(dimension, 'numbers')}"
         raise ModelError(message, where=f"{file}, line 1")
     return rest, (count, dimension)
 
 
 def refuse_stranger(start: bytes, file: Path) -> None:
-    """Raise ModelError for a file that begins like one of another format."""
+    """Raise ModelError if the first bytes of a file are those of another format."""
     for magic, message, hint in _STRANGERS:
         if start.startswith(magic):
             of_gensim = ("Word2Vec", ".wv") if file.suffix == ".model" else ("KeyedVectors", "")
             raise ModelError(message, where=str(file), hint=hint.format(*of_gensim))
     if _SENTENCEPIECE.match(start):
-        hint = "name the directory of the model that it belongs to"
+        hint = "give the directory of the model to which it belongs"
         raise ModelError("is a SentencePiece tokenizer, not a model", where=str(file), hint=hint)
 
 
 def numbers_of_a_word(sample: bytes, file: Path) -> int:
-    """Return the most common count of numbers at the end of the first lines. Raises ModelError if that is none.
+    """Return the most frequent count of trailing numbers in the first lines. Raises ModelError if it is 0.
 
     Words may contain spaces and end in a number.
     """
@@ -117,12 +117,10 @@ def numbers_of_a_word(sample: bytes, file: Path) -> int:
         counts[sum(1 for _ in itertools.takewhile(is_number, reversed(pieces)))] += 1
     dimension = counts.most_common(1)[0][0]
     if not dimension:
-        raise ModelError(
-            "is not a file of word vectors: its lines do not end in numbers", where=str(file), hint=LINE_HINT
-        )
+        raise ModelError("is not a word-vector file: its lines do not end in numbers", where=str(file), hint=LINE_HINT)
     return dimension
 
 
 def is_number(piece: bytes) -> bool:
-    """Return whether a field of a line is a number, finite or not."""
+    """Return True if a field of a line is a number, including nan and inf."""
     return NUMBER.match(piece) is not None or _NOT_FINITE.match(piece) is not None

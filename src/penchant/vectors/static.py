@@ -1,8 +1,8 @@
-"""Read static word vectors: word2vec text and binary, GloVe text (all also gzipped), `.npy` with a vocabulary.
+"""Reader of static word vectors: word2vec text and binary, GloVe text (all also gzipped), `.npy` with a vocabulary.
 
-The format is detected from the content. Words are UTF-8 and kept exactly: only a space ends a word and only a newline
+The format is detected from the content. Words are UTF-8 and kept unchanged: only a space ends a word and only a newline
 ends a line, since published files have words with no-break spaces and other Unicode separators. A few words that are
-not UTF-8 are left out, since word2vec cuts long words in the middle of a letter; many are an error.
+not UTF-8 are omitted, since word2vec truncates long words in the middle of a character; many such words are an error.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _BLOCK = 1 << 23
 _NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
 _NEWLINE, _RETURN, _SPACE = b"\n\r "
 _RARE = 10
-"""The least number of UTF-8 words per word that is not, if no encoding can be guessed."""
+"""Minimum ratio of valid UTF-8 words to invalid words if no encoding can be guessed."""
 _SHOWN = 5
-"""The most left-out words that a note names."""
+"""Maximum number of omitted words listed in a note."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StaticVectors:
-    """One vector per word, whatever the context.
+    """Static word vectors, with one vector per word independent of context.
 
-    `words[i]` has the vector `matrix[i]` (V × d, float32, read-only) and `index[word]` is i. `fingerprint` is the
-    SHA-256 of the file (for a matrix with a vocabulary, of both their hashes). If a file has a word more than once, the
-    first vector is used; `duplicates` counts the later ones, which are ignored. `broken` are the words that are not
-    UTF-8, each with its place; they are left out too.
+    `matrix[i]` (matrix: V × d, float32, read-only) is the vector of `words[i]`, and `index[words[i]]` is i.
+    `fingerprint` is the SHA-256 hash of the file (for a matrix with a vocabulary, of the concatenated hashes of both).
+    If a word appears more than once, the first vector is used; `duplicates` is the number of later vectors, which are
+    ignored. `broken` are the words that are not UTF-8, with their places; they are omitted.
     """
 
     name: str
@@ -59,14 +59,14 @@ class StaticVectors:
     broken: tuple[str, ...] = ()
     spec: str = ""
     spelling: Spelled = field(init=False)
-    """The file's spelling of a word: the word as written, else a canonically equivalent one, else None."""
+    """Mapping from a word to its spelling in the file: the word itself, a canonically equivalent spelling, or None."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spelling", Spelled(self.index))
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """Remarks on the file: repeated words, and words left out."""
+        """Cautions about the file: repeated words, and omitted words."""
         remarks = []
         if self.duplicates:
             repeated = f"{counted(self.duplicates, 'words')} {for_one(self.duplicates, 'are')} repeated"
@@ -96,16 +96,16 @@ class StaticVectors:
 
 
 def looks_like_vectors(path: str | Path) -> bool:
-    """Return whether the path is a file with a suffix of word vectors."""
+    """Return True if the path is an existing file with an extension of word vectors."""
     file = Path(path)
     return file.suffix.lower() in SUFFIXES and is_file(file)
 
 
 def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
-    """Read a file of word vectors. Raises ModelError with the place of a fault.
+    """Read a word-vector file. Raises ModelError, with the place of the error, if it is invalid.
 
-    `vocabulary` is for `.npy` files: one word per line, in the order of the rows. Without it, the file of the same name
-    with the suffix .vocab or .txt is read.
+    `vocabulary` is a file for `.npy` matrices, with one word per line in the order of the rows. By default, the file of
+    the same name with the extension .vocab or .txt is read.
     """
     file = Path(path)
     try:
@@ -117,17 +117,18 @@ def read_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> S
             if start == b"\x93NUMPY":
                 collected, digest = _numpy(stream, file, vocabulary, digest)
             elif vocabulary is not None:
-                raise ModelError("a vocabulary goes with a .npy file; this file has its own words", where=str(file))
+                message = "a vocabulary can be given only for a .npy file; this file contains its own words"
+                raise ModelError(message, where=str(file))
             elif start.startswith(b"\x1f\x8b"):
                 with gzip.open(stream) as unpacked:
                     collected = _with_words(cast(BinaryIO, unpacked), file)
             else:
                 collected = _with_words(stream, file)
     except (EOFError, zlib.error) as error:
-        raise ModelError(f"the gzip file is damaged or cut short: {error}", where=str(file)) from error
+        raise ModelError(f"the gzip file is damaged or truncated: {error}", where=str(file)) from error
     except DataError as error:
         damaged = isinstance(error.__cause__, gzip.BadGzipFile)
-        message = f"the gzip file is damaged or cut short: {error.__cause__}" if damaged else error.message
+        message = f"the gzip file is damaged or truncated: {error.__cause__}" if damaged else error.message
         raise ModelError(message, where=error.where, hint=error.hint) from error
     return collected.vectors(_cited(file, digest), digest)
 
@@ -138,9 +139,9 @@ def _cited(file: Path, digest: str) -> str:
 
 
 class _Collected:
-    """Words and vectors, collected block by block.
+    """Words and vectors collected block by block.
 
-    `mend` gives the hint for words that are not UTF-8, by the encoding that they seem to have.
+    `mend` returns the hint for words that are not UTF-8, given the name of their probable encoding.
     """
 
     def __init__(self, file: Path, mend: Callable[[str], str] = saved_as_utf8) -> None:
@@ -152,12 +153,12 @@ class _Collected:
         self.read = 0
 
     def add(self, words: Sequence[bytes], block: Matrix, first: int, unit: str = "line") -> None:
-        """Add a block of rows; the first is line (or word) `first` of the file."""
+        """Add a block of rows; `first` is the number of its first line (or word) in the file."""
         finite = np.isfinite(block).all(axis=1)
         if not finite.all():
             row = int(np.argmin(finite))
             word = words[row].decode("utf-8", "replace")
-            raise self.error(f"the vector of '{word}' holds a value that is not finite", f"{unit} {first + row}")
+            raise self.error(f"the vector of '{word}' contains a value that is not finite", f"{unit} {first + row}")
         kept = []
         for row, raw in enumerate(words):
             try:
@@ -175,7 +176,7 @@ class _Collected:
         return ModelError(message, where=f"{self.file}, {place}" if place else str(self.file), hint=hint)
 
     def _require_utf8(self) -> None:
-        """Raise ModelError if too many words are not UTF-8: more than one, and most of those that are not ASCII."""
+        """Raise ModelError if too many words are not UTF-8: more than one, and the majority of non-ASCII words."""
         most = max(1, sum(not word.isascii() for word in self.index)) if self.index else 0
         guess = guessed_encoding(b" ".join(raw for _, raw in self.broken))
         if len(self.broken) <= most or (not guess and len(self.broken) * _RARE <= len(self.index)):
@@ -188,7 +189,7 @@ class _Collected:
     def vectors(self, name: str, fingerprint: str) -> StaticVectors:
         self._require_utf8()
         if not self.index:
-            raise ModelError("holds no vectors", where=str(self.file))
+            raise ModelError("contains no vectors", where=str(self.file))
         matrix = np.empty((len(self.index), self.blocks[0].shape[1]), np.float32)
         row = 0
         self.blocks.reverse()
@@ -220,9 +221,9 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
     words = [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
     if len(words) != len(matrix):
         raise ModelError(
-            f"{counted(len(words), 'words')} for the {counted(len(matrix), 'rows')} of {file.name}",
+            f"contains {counted(len(words), 'words')}, but {file.name} has {counted(len(matrix), 'rows')}",
             where=str(vocabulary_path),
-            hint="one word per line",
+            hint="write one word per line",
         )
     collected = _Collected(vocabulary_path)
     with np.errstate(over="ignore"):  # values too large for float32 become infinite, which is an error
@@ -244,22 +245,22 @@ def _with_words(stream: BinaryIO, file: Path) -> _Collected:
     collected = _text(rest, stream, file, dimension, first_line=2)
     if collected.read != count:
         raise collected.error(
-            f"the header announces {counted(count, 'words')}, the file holds {collected.read}",
+            f"the header declares {counted(count, 'words')}, but the file contains {collected.read}",
             "line 1",
-            "the file may be cut short",
+            "the file may be truncated: download or copy it again",
         )
     return collected
 
 
 def _is_binary(rest: bytes) -> bool:
-    """Return whether binary numbers follow the header; in text, every word is followed by plain characters."""
+    """Return True if binary numbers follow the header; in text, words are followed by plain ASCII characters only."""
     lines = [line.partition(b" ")[2] for line in rest.split(b"\n") if line]
     odd = sum(not numbers or _NOT_PLAIN.search(numbers) is not None for numbers in lines)
     return 2 * odd > len(lines)
 
 
 def _binary(rest: bytes, stream: BinaryIO, file: Path, count: int, dimension: int) -> _Collected:
-    """Read each word, a space, and its numbers as little-endian float32; some programs put a newline between words."""
+    """Read words, each followed by a space, little-endian float32 numbers and, from some programs, a newline."""
     collected = _Collected(file, words_read_as)
     size = 4 * dimension
     while collected.read < count:
@@ -278,10 +279,10 @@ def _binary(rest: bytes, stream: BinaryIO, file: Path, count: int, dimension: in
             collected.add(words, block, collected.read + 1, "word")
         more = stream.read(_BLOCK)
         if not words and not more:
-            raise collected.error(f"the file ends after {collected.read} of the {count} words its header announces")
+            raise collected.error(f"the file ends after {collected.read} of the {count} words declared in its header")
         rest = rest[position:] + more
     if rest.strip(b"\n"):
-        raise collected.error(f"more follows the {count} words that the header announces", "line 1")
+        raise collected.error(f"there are data after the {count} words declared in the header", "line 1")
     return collected
 
 
@@ -297,7 +298,7 @@ def _text(start: bytes, stream: BinaryIO, file: Path, dimension: int, first_line
 
 
 def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
-    """Yield the rest of a file in blocks of whole lines, each ending in a newline, without blank lines at the end."""
+    """Yield blocks of whole lines, each ending with a newline, without blank lines at the end of the file."""
     more = start
     left = b""
     while more:
@@ -313,10 +314,10 @@ def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
-    """Parse the words and numbers of whole lines, all at once; return None if any line does not fit.
+    """Return the words and numbers of a block of lines; None if any line is invalid.
 
-    The numbers are the last `dimension` fields. Words are blanked out and the rest is parsed in one go. Since no line
-    has an extra or empty field, the count of numbers is right only if every field is a single number.
+    The numbers are the last `dimension` fields of a line. Words are replaced by spaces and all numbers are parsed at
+    once. Since no line has an extra or empty field, the count of numbers is correct only if every field is a number.
     """
     text = np.frombuffer(block, np.uint8).copy()
     newlines = np.flatnonzero(text == _NEWLINE)
@@ -352,7 +353,7 @@ def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
 
 
 def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines: Positions) -> Positions:
-    """Return the end of each line; word2vec writes a space before the newline, Windows a carriage return."""
+    """Return the end of each line, excluding trailing spaces (from word2vec) and carriage returns (from Windows)."""
     ends = newlines.copy()
     while (loose := (ends > starts) & np.isin(text[ends - 1], (_SPACE, _RETURN))).any():
         ends[loose] -= 1
@@ -360,12 +361,12 @@ def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines
 
 
 def _ends_in_numbers(word: bytes) -> bool:
-    """Return whether a "word" contains numbers of the vector (the line has too many); integers may belong to a name."""
+    """Return True if all fields of a word after the first are decimals, so that the line has too many numbers."""
     return all(NUMBER.match(piece) and b"." in piece for piece in word.split(b" ")[1:])
 
 
 def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) -> ModelError:
-    """Return the error for the first line of a block that does not fit."""
+    """Return the error for the first invalid line of a block."""
     for number, raw in enumerate(block.split(b"\n")[:-1], line):
         fields = raw.rstrip(b" \r").split(b" ")
         word = b" ".join(fields[:-dimension])

@@ -1,4 +1,4 @@
-"""Token files, read as numbers, and the vectors trained on them.
+"""Token files, read as integer ids, and the vectors trained on them.
 
 A token file is UTF-8, with one sentence per line and white space between tokens.
 """
@@ -23,11 +23,11 @@ _MORE = "give more text or a lower min_count"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
-    """A token file: the vocabulary, sorted by falling count and then by code point, and the tokens as numbers.
+    """Contents of a token file: the vocabulary, sorted by descending count and then by code point, and the token ids.
 
-    `words[i]` occurs `counts[i]` times. `ids` are the tokens in the vocabulary, sentence after sentence, as positions
-    in `words`; `lengths` are the numbers of them in each sentence. `tokens` counts all tokens, `sentences` all lines
-    with any.
+    `words[i]` occurs `counts[i]` times. `ids` are the in-vocabulary tokens of all sentences, in order, as indices into
+    `words`; `lengths` are the numbers of in-vocabulary tokens in each sentence. `tokens` is the number of all tokens,
+    and `sentences` the number of lines with at least one token.
     """
 
     words: tuple[str, ...] = field(repr=False)
@@ -40,10 +40,10 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trained:
-    """Trained vectors: `matrix[i]` (V × d, float32) is that of `words[i]`, which occurs `counts[i]` times.
+    """Trained vectors; `matrix[i]` (of V × d, float32) is the vector of `words[i]`, which occurs `counts[i]` times.
 
-    `losses` has the mean cost of each epoch, if the method reports it. `tokens` counts all tokens read, `kept` those in
-    the vocabulary, and `sentences` the lines with any token.
+    `losses` has the mean cost of each epoch if the method reports it. `tokens` is the number of all tokens read, `kept`
+    the number of in-vocabulary tokens, and `sentences` the number of lines with at least one token.
     """
 
     words: tuple[str, ...] = field(repr=False)
@@ -56,15 +56,15 @@ class Trained:
 
     @classmethod
     def on(cls, corpus: Corpus, matrix: NDArray[np.float32], losses: tuple[float, ...] = ()) -> Trained:
-        """Combine vectors with the corpus on which they were trained."""
+        """Return the vectors in `matrix` with the vocabulary and counts of the corpus on which they were trained."""
         return cls(corpus.words, corpus.counts, matrix, losses, corpus.tokens, len(corpus.ids), corpus.sentences)
 
 
 def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
     """Read a token file; the vocabulary has the words that occur at least `min_count` times.
 
-    Takes four bytes of memory per token, plus the distinct tokens. Raises DataError with the place of a fault, and if
-    no sentence has two words of the vocabulary.
+    Memory use is four bytes per token plus the distinct tokens. Raises DataError if a line is not UTF-8, or if no
+    sentence contains two words of the vocabulary.
     """
     file = Path(path)
     numbers: defaultdict[str, int] = defaultdict()
@@ -85,9 +85,9 @@ def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_
     if len(order) < 2:
         often = f"occurs {min_count} times" if len(order) == 0 else f"but '{words[order[0]]}' occurs {min_count} times"
         raise DataError(
-            f"no word {often}, and vectors need two words" if words else "holds no token",
+            f"no word {often}, and vectors need two words" if words else "contains no tokens",
             file=file,
-            hint=_MORE if words else "one sentence per line, spaces between tokens",
+            hint=_MORE if words else "write one sentence per line, with spaces between tokens",
         )
     renumbered = np.full(len(words), -1, np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
@@ -96,7 +96,7 @@ def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_
     sentence = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)[inside]
     kept_lengths = np.bincount(sentence, minlength=len(lengths)).astype(np.int32)
     if kept_lengths.max() < 2:
-        raise DataError("no sentence holds two words of the vocabulary", file=file, hint=_MORE)
+        raise DataError("no sentence contains two words of the vocabulary", file=file, hint=_MORE)
     return Corpus(
         words=tuple(words[number] for number in order),
         counts=counts[order].astype(np.int64),
@@ -108,7 +108,7 @@ def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_
 
 
 def refuse_below(lowest: float, **values: float) -> None:
-    """Raise MethodError for a parameter that is below `lowest` or NaN."""
+    """Raise MethodError if a parameter is below `lowest` or NaN."""
     for name, value in values.items():
         if not value >= lowest:
             raise MethodError(f"{name} is {value}", hint=f"it must be {lowest} or more")

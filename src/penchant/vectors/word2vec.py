@@ -1,4 +1,4 @@
-"""word2vec: vectors that predict the words nearby (Mikolov et al. 2013), trained by gensim."""
+"""word2vec: word vectors that predict context words (Mikolov et al. 2013), trained with gensim."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from penchant.errors import MethodError, missing_package
 from penchant.vectors.token_file import Corpus, Integers, Trained, read_tokens, refuse_below
 
 _LONGEST = 10_000
-"""Words per sentence that gensim trains on; it silently ignores the rest (MAX_WORDS_IN_BATCH)."""
+"""Maximum number of words of a sentence used by gensim, which silently ignores the rest (MAX_WORDS_IN_BATCH)."""
 _SEEDS = 1 << 32
 
 
 @dataclass(frozen=True, slots=True)
 class Word2Vec:
-    """Skip-gram, or continuous bag of words (`skip_gram=False`), with `negative` sampled words for each real one.
+    """word2vec training: skip-gram, or continuous bag of words (`skip_gram=False`), with negative sampling.
 
-    As in the original program, words more frequent than the share `sample` are dropped at random, the window of every
-    token is drawn between 1 and `window`, and the learning rate falls from 0.025 to 0.0001. Tokens outside the
-    vocabulary are removed first and do not add to a distance. Sentences are passed to gensim as lists, since its file
-    reader may lose the last ones of each epoch. Those of more than 10,000 tokens are cut into pieces of that length, so
-    that no token is lost, only the pairs across a cut.
+    `negative` is the number of negative samples per observed word. As in the original program, words with a relative
+    frequency above `sample` are dropped at random, the window of every token is drawn between 1 and `window`, and the
+    learning rate decreases from 0.025 to 0.0001. Out-of-vocabulary tokens are removed first and do not add to
+    distances. Sentences are passed to gensim as lists, since its file reader may lose the last sentences of each epoch.
+    Sentences of more than 10,000 tokens are split into parts of that length, so that only pairs across a split are
+    lost.
 
-    With one worker, the same seed gives the same vectors; with more, the order of the threads' updates varies.
+    With one worker, the same seed gives the same vectors; with several, the order of the threads' updates varies.
     """
 
     size: int = 100
@@ -44,16 +45,16 @@ class Word2Vec:
         refuse_below(1, negative=self.negative, workers=self.workers)
         refuse_below(0, seed=self.seed)
         if not 0 <= self.sample < 1:
-            raise MethodError(f"sample is {self.sample}", hint="it is a share: 0 (leave none out) to below 1")
+            raise MethodError(f"sample is {self.sample}", hint="give a proportion from 0 (drop no words) to below 1")
         if self.seed >= _SEEDS:
             raise MethodError(f"seed is {self.seed}", hint=f"it must be below {_SEEDS}")
 
     def train(self, tokens: str | Path, progress: Callable[[float], None] = lambda share: None) -> Trained:
-        """Train vectors on a token file. `progress` is called after each epoch, with its share of the work.
+        """Return vectors trained on a token file.
 
-        `losses` is empty: gensim sums them in single precision, too coarse for more than a few million words, and omits
-        predictions that are far off. Raises DataError for a file that cannot be used, and MethodError if gensim is
-        missing.
+        `progress` is called after each epoch, with the epoch's fraction of the work. `losses` is empty, since gensim
+        sums losses in single precision, which is too coarse for more than a few million words, and omits the losses of
+        extreme predictions. Raises DataError if the file is invalid, and MethodError if gensim is missing.
         """
         try:
             from gensim.models import Word2Vec as Gensim
@@ -88,7 +89,7 @@ class Word2Vec:
 
 
 class _Sentences:
-    """The sentences of a corpus as lists of words; can be iterated repeatedly."""
+    """Iterable over the sentences of a corpus as lists of words; it can be iterated repeatedly."""
 
     def __init__(self, corpus: Corpus) -> None:
         self.words: Sequence[str] = corpus.words

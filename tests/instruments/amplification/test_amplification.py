@@ -711,7 +711,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed(attributes={"k": {"templates": "thing", "words": ["Doctors"]}}), "'Doctors' is a form of 'doctor' in A"),
     (changed(A={"label": "men", "words": ["nurse"]}), "'nurse' is a form of 'nurse' in A and of 'nurse' in B"),
     (changed(A={"label": "women", "words": ["king"]}), "both groups are called 'women'"),
-    (changed(A={"label": "men", "words": ["?!"]}), "holds no letter or digit"),
+    (changed(A={"label": "men", "words": ["?!"]}), "contains no letter or digit"),
     (changed(A={"label": "men", "words": [True]}), "in quotes"),
     (changed(control=True), "there is no contrast but the control"),
     (

@@ -622,13 +622,13 @@ def test_presets_and_bad_parameters(zoo: Zoo, data: Path, tmp_path: Path) -> Non
     assert (paper.samples, paper.sampling, paper.segments) == ((5000, 1000), ("fixed", "random"), (9, 25, 75, ">75"))
     bad: list[tuple[dict[str, Any], str]] = [
         ({"segments": ["x"]}, "'x' is not a segment for windows"),
-        ({"segments": [9, 9]}, "the segment '9' is named twice"),
+        ({"segments": [9, 9]}, "the segment '9' is given twice"),
         ({"segments": ["all"], "mode": "bin"}, "'all' is not a segment for bins"),
         ({"segments": []}, "at least 1 item"),
         ({"samples": [1]}, "greater than or equal to 2"),
-        ({"samples": [5, 5]}, "5 is named twice"),
-        ({"sampling": ["fixed", "fixed"]}, "fixed is named twice"),
-        ({"layers": [1, 0, 1]}, "1 is named twice"),
+        ({"samples": [5, 5]}, "5 is given twice"),
+        ({"sampling": ["fixed", "fixed"]}, "fixed is given twice"),
+        ({"layers": [1, 0, 1]}, "1 is given twice"),
         ({"seed": -1}, "greater than or equal to 0"),
         ({"sampling": ["any"]}, "'fixed' or 'random'"),
         ({"compat": "sent-bias"}, "unknown compat 'sent-bias'; use one of ceat, paper"),

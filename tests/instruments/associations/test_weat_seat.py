@@ -514,7 +514,7 @@ def test_seat_presets_and_what_a_model_cannot_do(zoo: Zoo, tmp_path: Path) -> No
         seat(tmp_path, layers=(3,)).run(causal)
     with pytest.raises(MethodError, match="unknown compat 'wefe'; use one of sent-bias, paper"):
         seat(tmp_path, compat="wefe")
-    for layers, message in (((), "at least 1 item"), ((1, -1, 1), "1 is named twice")):
+    for layers, message in (((), "at least 1 item"), ((1, -1, 1), "1 is given twice")):
         with pytest.raises(MethodError, match=message):
             seat(tmp_path, layers=layers)
 
@@ -612,6 +612,8 @@ def test_declared_words_hold_their_sentences_together(zoo: Zoo, tmp_path: Path, 
 
 def test_a_sentence_that_holds_no_declared_word_is_an_error(tmp_path: Path) -> None:
     data = sentence_file(tmp_path, Y=["key", "rain"])
-    with pytest.raises(DataError, match=r"'This is Nurse.' holds none of the 2 words.*one for each example") as error:
+    with pytest.raises(
+        DataError, match=r"'This is Nurse.' contains none of the 2 words.*one for each example"
+    ) as error:
         pc.SEAT(data=data).chosen()
     assert "sent.jsonl, targ2" in str(error.value)

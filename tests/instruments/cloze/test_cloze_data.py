@@ -254,8 +254,8 @@ BAD_SETS = {
     "no list of files": ("ratings: {a: r.csv}\n", ", ratings", ["valid list"]),
     "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not YAML"]),
     "tab": ("language: en\n\tname: x\n", ", line 2", ["is not YAML"]),
-    "empty": ("", "", ["holds keys such as"]),
-    "list": ("- sentences.csv\n", "", ["holds keys such as"]),
+    "empty": ("", "", ["mapping with keys such as"]),
+    "list": ("- sentences.csv\n", "", ["mapping with keys such as"]),
 }
 
 

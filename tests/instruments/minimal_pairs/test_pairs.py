@@ -423,7 +423,7 @@ def test_find_data_says_where_it_looked_and_what_is_near(tmp_path: Path) -> None
         f"inchoatve: no such file or directory (looked in {one}, {two}, {tmp_path / 'none'}) — "
         "did you mean Inchoative.jsonl?"
     )
-    with pytest.raises(DataError, match="check the name, or give the whole path"):
+    with pytest.raises(DataError, match="check the name, or give the full path"):
         find_data("zzz", base=[one, two])
     with pytest.raises(DataError, match="looked in no directory"):
         find_data("zzz", base=[])

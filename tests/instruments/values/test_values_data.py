@@ -176,12 +176,12 @@ HEAD = "id,text,value,reversed,negation\n"
         ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': the name 'all' is reserved"),
         ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': the name 'all' is reserved"),
         ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
-        ("statements", HEAD, ": holds no rows"),
+        ("statements", HEAD, ": contains no rows"),
         ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': expected a text"),
         ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
         ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
         ("calibration", "id,text\nall,x\n", ", line 2, field 'id': the name 'all' is reserved"),
-        ("calibration", "id,text\n", ": holds no rows"),
+        ("calibration", "id,text\n", ": contains no rows"),
     ],
 )
 def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
@@ -198,8 +198,11 @@ def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
         (json.dumps({"templates": [ONE], "statments": "s.csv"}), ", statments: unknown key"),
         (json.dumps({"templates": [ONE], "name": True}), ", name: is true, not a text"),
         ("a: b: c\n", ", line 1: is not YAML"),
-        ("- a\n", ": the file holds keys such as"),
-        ("name: !!timestamp 2024-13-45\n", ", line 1: holds '2024-13-45', which is not what it looks like: month"),
+        ("- a\n", ": is not a YAML mapping with keys such as"),
+        (
+            "name: !!timestamp 2024-13-45\n",
+            ", line 1: contains '2024-13-45', which cannot be converted to its type: month",
+        ),
     ],
 )
 def test_bad_set_files(write: Write, tmp_path: Path, content: str, told: str) -> None:
@@ -341,7 +344,7 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n1\n", {"groups": {"column": "b1", "levels": {}}}, "s.yaml, groups.levels: dictionary should have"),
         ("b1\n1\n", {"colums": {}}, "s.yaml, colums: unknown key"),
         ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),
-        ("b1\n", {}, "a.csv: holds no rows"),
+        ("b1\n", {}, "a.csv: contains no rows"),
         ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: the ends of a scale are two different numbers, got 3 and 3"),
         ("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale"),
         ("b1,x\n3,1\n", {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}}, "s.yaml, groups.levels: 1 is the"),

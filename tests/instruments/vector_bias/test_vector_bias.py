@@ -277,7 +277,7 @@ def test_attributes_held_out(first: StaticVectors) -> None:
         ({"data": LISTS, "categories": ["C9"]}, "no category 'C9' for static vectors"),
         ({"data": "associations-en", "categories": ["T1"]}, "no category 'T1' for static vectors"),
         ({"data": "associations-xx"}, "did you mean associations-en, associations-bn"),
-        ({"data": LISTS, "measures": ["rnd", "rnd"]}, "rnd is named twice"),
+        ({"data": LISTS, "measures": ["rnd", "rnd"]}, "rnd is given twice"),
         ({"data": LISTS, "split": 0.7}, "split: input should be less than 0.5"),
         ({"data": LISTS, "distance": "cos"}, "distance: input should be 'euclid' or 'cosine'"),
     ],
