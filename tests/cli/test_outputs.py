@@ -210,7 +210,7 @@ def test_a_report_replaces_a_report_and_nothing_else(penchant: Program, mine: Pa
     thesis = tmp_path / "thesis.html"
     kept[thesis] = foreign(thesis, "<!doctype html><title>My thesis</title>")
     for path in (thesis, mine / "manifest.json", next(mine.rglob("items.parquet"))):
-        refused(penchant("report", mine, "-o", path), f"{path}: already exists and is not a report", "move it away")
+        refused(penchant("report", mine, "-o", path), f"{path}: already exists and is not a penchant", "move it away")
     assert {path: path.read_bytes() for path in kept} == kept
     (tmp_path / "new.html").touch()  # an empty file, as mktemp leaves one
     assert penchant("report", mine, "-o", "new.html")[0] == 0

@@ -58,7 +58,7 @@ def export(
     files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
-        refuse_other(path, "as penchant export left it", partial(_has_hash, known))
+        refuse_other(path, "an unmodified penchant export", partial(_has_hash, known))
     hashes |= {path.name: _hash(content) for path, content in files.items()}
     made |= {path.name: Made(document.made_of, options_given) for path in files}
     records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}

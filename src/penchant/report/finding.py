@@ -103,7 +103,7 @@ def tested(row: Estimated) -> str:
 
 
 def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[str]:
-    """Return the places whose estimates do not differ from `null`, with the p-value if only the test says so."""
+    """Return the places whose estimates do not differ from `null`, with the p-value if the interval excludes it."""
     return [
         f"{place} ({tested(row)})" if _at_odds(row, null) and outside(row, null) else place
         for place, row in places

@@ -42,12 +42,12 @@ def write_report(document: Document, path: str | Path) -> list[str]:
     written, or if it would replace a file that is not part of a penchant report.
     """
     target = Path(path)
-    refuse_other(target, "a report of penchant's", lambda file: _GENERATOR in head(file))
+    refuse_other(target, "a penchant report", lambda file: _GENERATOR in head(file))
     folder = f"{target.stem}-items"
     html, beside, remarks = page(document, folder)
     places = {name: target.parent / folder / f"{name}.js" for name in beside}
     for place in places.values():
-        refuse_other(place, "part of a report of penchant's", _is_block)
+        refuse_other(place, "part of a penchant report", _is_block)
     for name, text in beside.items():
         write_text(f'{_BLOCK}"{name}","{text}");\n', places[name])
     write_text(encodable(html), target)

@@ -100,8 +100,8 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return Pearson's χ² for a line in the difference against one level per difference, with a p-value.
 
-    Differences with fewer than `FEW_ITEMS` items share one level with other such differences of the same sign. Ties
-    vary less than the model assumes, so with ties the test is conservative.
+    Differences with fewer than `FEW_ITEMS` items share a level with other rare differences of the same sign. Ties vary
+    less than the model assumes, so with ties the test is conservative.
     """
     check_level(level)
     y, x = as_credits(credits), as_values(difference, where="difference")
