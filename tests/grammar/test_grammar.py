@@ -240,7 +240,7 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for text, message in (
         ("a: [b", f"{place}, line 1: is not YAML"),
         ("x: 1\n\ty: 2\n", f"{place}, line 2: is not YAML"),
-        ("name: !!timestamp 2024-13-45", f"{place}, line 1: holds '2024-13-45'"),
+        ("name: !!timestamp 2024-13-45", f"{place}, line 1: contains '2024-13-45'"),
         ("- a\n", f"{place}: is not a YAML mapping with keys such as name"),
         ("", f"{place}: is not a YAML mapping with keys such as name"),
         ("name: a\n", f"{place}, field 'paradigms': is missing"),
