@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penchant.call_checks import asked, unknown_attribute
-from penchant.errors import ModelError, ModelWarning, PenchantError, first_line, one_line, one_of, shortened
+from penchant.errors import ModelError, ModelWarning, one_line, one_of, shortened
 from penchant.files import head
 from penchant.gc_control import uncollected
 from penchant.models import fast_paths
 from penchant.models.answer_cache_file import default_path
 from penchant.models.checkpoint_config import (
-    Heard,
     ModelKind,
-    claimed_kind,
     first_token,
     heads,
     quantization,
@@ -30,13 +25,12 @@ from penchant.models.checkpoint_config import (
 )
 from penchant.models.device_map import Placing
 from penchant.models.file_hashes import Digests, WatchedFiles, stamp
-from penchant.models.fingerprint import lacks_weights
 from penchant.models.hub import Wanted
 from penchant.models.proofs import Proofs, circumstances
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
-from penchant.plurals import counted
+from penchant.models.weights import check_embeddings, load_weights, max_tokens
 from penchant.progress import waiting
 from penchant.text_io import is_file
 from penchant.vectors.sniffing import refuse_stranger
@@ -184,12 +178,12 @@ def read_model(
         files = WatchedFiles(stamps, partial(source.intact, fingerprint))
         quantized = "" if source.is_gguf else quantization(config)
         options |= _weight_options(source, config, files, pickled=allow_pickle)
-        model, kind, reason, unused = _weights(source, config, options, placing, heard, quantized)
-        _check_embeddings(source, model, hf_tokenizer)
+        model, kind, reason, unused = load_weights(source, config, options, placing, heard, quantized)
+        check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
         kind, reason = _shown(network, model, config, kind, reason)
         files.require_same()
-        begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
+        begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -288,47 +282,6 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
     return source.label, Tokenizer(hf, special=False)
 
 
-def _weights(
-    source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
-) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
-    """Load the weights, with a vocabulary head if the checkpoint has a trained one.
-
-    Return the model, its kind, the reason why it has no scores or "", and the names of the unused weights.
-    """
-    import torch
-    from transformers import AutoModel
-
-    options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
-    reason = ""
-    kind, _ = claimed_kind(config)
-    for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
-        before = len(heard.messages)
-        if loader is None:
-            reason = reason or f"'{config.model_type}' has no word-probability head"
-            continue
-        try:
-            model, info = loader.from_pretrained(source.target, **options, **placing.options(loader, config, options))
-        except PenchantError:
-            raise
-        except Exception as error:
-            raise _no_weights(source, error, quantized) from error
-        if quantized and getattr(model, "hf_quantizer", None) is None:  # raw weights, not numbers
-            raise _no_weights(source, ValueError("transformers does not support the method"), quantized)
-        untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
-        if attempt == "encoder":
-            untrained = [key for key in untrained if "pooler" not in key]
-        if not untrained:
-            return model, attempt, reason, _unused(source, model, info["unexpected_keys"])
-        del heard.messages[before:]  # warnings about a head that is not used
-        shown = ", ".join(untrained[:3]) + (" …" if len(untrained) > 3 else "")
-        reason = f"the checkpoint has no trained weights for {shown}"
-        if attempt == "encoder":
-            raise ModelError(f"{reason}, so they would be random", where=source.given)
-        if config.model_type == "electra":
-            reason += "; an ELECTRA discriminator tells real from replaced words and has no word probabilities"
-    raise ModelError(reason, where=source.given)
-
-
 def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
     """Return a model's kind, corrected by the proofs of its network, and the reason why it has no scores.
 
@@ -358,70 +311,3 @@ def _network(
         message = "gives different answers each time it reads the same text, so results cannot be reproduced"
         raise ModelError(message, where=source.given, hint="use another model")
     return network
-
-
-def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
-    """Return the sorted names of the checkpoint's weights that were not loaded.
-
-    Raises ModelError if they include layers of the same kind as loaded layers, since the configuration then describes
-    a smaller model than was trained.
-    """
-    prefix = f"{model.base_model_prefix}."
-
-    def pattern(key: str) -> str:
-        return re.sub(r"(?<=\.)\d+(?=\.)", "#", key.removeprefix(prefix))
-
-    kinds = {pattern(key) for key in model.state_dict()}
-    unused = tuple(sorted(unexpected))
-    layers = [key for key in unused if "#" in pattern(key) and pattern(key) in kinds]
-    if layers:
-        raise ModelError(
-            f"its configuration omits {counted(len(layers), 'weights')} of the checkpoint, such as {layers[0]}",
-            where=source.given,
-            hint="correct the number of layers in config.json",
-        )
-    return unused
-
-
-def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
-    first = first_line(error)
-    if quantized:
-        message = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
-        hint = "install the missing package, or use the unquantized checkpoint"
-        return ModelError(message, where=source.given, hint=hint)
-    if "safetensors" in first or "no file named" in first:
-        return lacks_weights(source.given)
-    return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
-
-
-def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
-    """Raise ModelError if the tokenizer has ids for which the model has no embedding."""
-    rows, last = int(model.get_input_embeddings().weight.shape[0]), max(tokenizer.get_vocab().values())
-    if last >= rows:
-        raise ModelError(
-            f"the tokenizer has ids up to {last}, but the model has {rows} embeddings",
-            where=source.given,
-            hint="use the tokenizer the model was trained with",
-        )
-
-
-def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """Return the maximum input length in tokens: the smaller of the model's and the tokenizer's limit.
-
-    A limit that is not positive, such as XLNet's −1, is ignored.
-    """
-    import torch
-
-    limits = [int(tokenizer.model_max_length)]
-    positions = getattr(model.config, "max_position_embeddings", None)
-    if positions and positions > 0:
-        # RoBERTa and its relatives count positions from padding_idx + 1.
-        offsets = [
-            module.padding_idx + 1
-            for name, module in model.named_modules()
-            if name.endswith("position_embeddings")
-            and isinstance(module, torch.nn.Embedding)
-            and module.padding_idx is not None
-        ]
-        limits.append(int(positions) - max(offsets, default=0))
-    return min((limit for limit in limits if limit > 0), default=sys.maxsize)

@@ -47,10 +47,9 @@ def accuracy_by_length(
     title: str = "Accuracy by difference of token lengths",
     pair: tuple[str, str] = ("acceptable", "unacceptable"),
 ) -> alt.LayerChart:
-    """Return a chart of accuracy against |A|−|U| for each normalisation, with intervals.
+    """Return a chart of accuracy against |A|−|U| for each normalisation, with intervals, from one model and data set.
 
-    `summary` is the summary for one data set and model; `pair` contains the names of the sentences A and U. Length
-    differences with fewer than `fewest` pairs are left out; the caption gives the number of these pairs.
+    Differences with fewer than `fewest` pairs are left out and counted. `pair` has the names of A and U.
     """
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(

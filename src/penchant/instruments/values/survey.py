@@ -145,8 +145,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
-    if not statements:
-        raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
+    _require_any(statements)
     description = _description(place)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
@@ -167,10 +166,11 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         *weightless(lost, description.weights or ""),
         *(unlike([row for row, _ in kept], weights, description.weights or "") if weights else ()),
     ]
-    columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
+    columns = {_GROUP: pl.Series([group for _, group in kept], dtype=pl.String)}
+    columns |= {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
-        pl.DataFrame({_GROUP: pl.Series([group for _, group in kept], dtype=pl.String), **columns_of_answers}),
+        pl.DataFrame(columns),
         tuple(id_ for id_ in statements if id_ not in present),
         len(rows),
         len(kept),
@@ -188,6 +188,11 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.chosen_people(),
         reading.unplaced([row for row, _ in kept]),
     )
+
+
+def _require_any(statements: Sequence[str]) -> None:
+    if not statements:
+        raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
 
 
 def _worded(statements: Iterable[str]) -> Mapping[str, str]:
