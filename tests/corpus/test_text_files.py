@@ -180,7 +180,7 @@ def test_directories_that_are_looked_in(tree: Path, tmp_path: Path) -> None:
 def test_what_stands_for_no_file(tree: Path) -> None:
     (tree / "void").mkdir()
     for place in ("none.txt", "*.csv", "void", "deep/none/", "file:///none/at/all", "memory://none", ""):
-        with pytest.raises(DataError, match="no such file, nor a directory or pattern with files") as caught:
+        with pytest.raises(DataError, match="no such file, and no directory or pattern with files") as caught:
             find_texts(["a.txt", place])
         assert caught.value.where == place
     with pytest.raises(DataError, match="no text is given"):
@@ -191,7 +191,7 @@ def test_a_file_that_is_named_twice(tree: Path) -> None:
     (tree / "link.txt").symlink_to("a.txt")
     same = ("a.txt", "*.txt", tree / "a.txt", "deep/../a.txt", f"file://{tree}/a.txt", "link.txt")
     for twice in (*(("a.txt", name) for name in same), (".", "deep/e.txt")):
-        with pytest.raises(DataError, match="named twice"):
+        with pytest.raises(DataError, match="given twice"):
             find_texts(twice)
 
 

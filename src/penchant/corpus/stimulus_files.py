@@ -63,7 +63,7 @@ class _Strict(BaseModel):
 
 
 class ListEntry(_Strict):
-    """A word list; its key is its name."""
+    """Word list; its key is its name."""
 
     label: Name | None = None
     """The name of the list in reports; default: its key."""
@@ -73,14 +73,14 @@ class ListEntry(_Strict):
 
 
 class ContextEntry(_Strict):
-    """A sentence for the log-probability bias score. A slot may be followed by a suffix."""
+    """Sentence template for the log-probability bias score; a slot may be followed by a suffix."""
 
     structure: Annotated[Name, Field(description="such as S1, from the shortest context to the longest")]
     text: Annotated[ContextText, Field(description="a sentence with one {target} and one {attribute}")]
 
 
 class CategoryEntry(_Strict):
-    """A category; its key is its name. X, Y, A and B name lists."""
+    """Category of an association test; its key is its name. X, Y, A and B are names of lists."""
 
     label: Name | None = None
     """The name of the category in reports."""
@@ -107,7 +107,7 @@ class CategoryEntry(_Strict):
 
 
 class SuffixesEntry(_Strict):
-    """The forms in which words occur in running text. Entries for a word take precedence over those for its lists."""
+    """Suffixes of words in running text; entries for a word take precedence over entries for its lists."""
 
     file: Annotated[str | None, Field(description="a JSON file {word: [suffix, …]}, relative to this one")] = None
     groups: dict[Name, Texts] = {}
@@ -137,7 +137,7 @@ class StimuliFile(_Strict):
 
 
 class SeatSet(_Strict):
-    """A set of words or sentences of a SEAT or CEAT file."""
+    """Set of words or sentences in a SEAT or CEAT file."""
 
     category: Name
     """The name of the set."""
@@ -154,7 +154,7 @@ class SeatSet(_Strict):
 
 
 class SeatFile(_Strict):
-    """A SEAT or CEAT file, one JSON object; the examples are words or sentences."""
+    """SEAT or CEAT file: one JSON object, in which the examples are words or sentences."""
 
     targ1: SeatSet
     targ2: SeatSet
@@ -163,7 +163,7 @@ class SeatFile(_Strict):
 
 
 class TableRow(BaseModel):
-    """A row of a table of words; other columns are ignored."""
+    """Row of a table of words; other columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 

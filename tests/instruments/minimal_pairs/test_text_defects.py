@@ -265,13 +265,13 @@ def test_groups_that_merged_cells_left_blank_are_to_be_filled_down(tmp_path: Pat
     code, _, err = penchant("audit", table(tmp_path / "mine.csv", *rows), "-m", "bundled:modern")
     said = " ".join(err.split())
     assert code == 2 and "line 3, field 'group': the field is blank — if the cells were merged" in said
-    assert "copy it to the cells below" in said
+    assert "fill it down" in said
     with pytest.raises(DataError) as stop:  # none before it: nothing to fill down
         read_pairs(table(tmp_path / "mine.csv", *rows[1:4]))
-    assert "copy it to the cells below" not in str(stop.value)
+    assert "fill it down" not in str(stop.value)
     with pytest.raises(DataError) as stop:  # a sentence is not merged with another
         read_pairs(table(tmp_path / "mine.csv", rows[0], ("", "b", "g"), ("", "b", "g")))
-    assert "copy it to the cells below" not in str(stop.value)
+    assert "fill it down" not in str(stop.value)
 
 
 def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, penchant: Program) -> None:
