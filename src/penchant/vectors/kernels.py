@@ -71,7 +71,7 @@ def descend(
     """Update the parameters for each entry of the table of counts, in order; return the sum of ½ f(x)·difference².
 
     `order` has 2e for entry e, or 2e + 1 for e with word and context exchanged. `pairs[e]` is (word, context) and
-    `values[e]` is (log x, f(x)). `rows` (2V, width) has V words, then V contexts: vector, bias, sums of squared gradients.
+    `values[e]` is (log x, f(x)). `rows` (2V, width) has V words, then V contexts: vector, bias, squared gradients.
     """
     contexts, width, last = len(rows) // 2, rows.shape[1], len(order) - 1
     sums, cost = width // 2, 0.0

@@ -69,9 +69,8 @@ def accuracy_by_length(
     # Scores are drawn side by side at each difference, so that none hides the interval of another.
     shift = {name: 0.06 * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
     beside = shown.with_columns((pl.col("difference") + pl.col("score").replace_strict(shift)).alias("x"))
-    base = alt.Chart(
-        alt.InlineData(beside.select("x", "difference", "accuracy", "from", "to", "score", "n").to_dicts())
-    )
+    columns = ("x", "difference", "accuracy", "from", "to", "score", "n")
+    base = alt.Chart(alt.InlineData(beside.select(columns).to_dicts()))
     x = alt.X(
         "x:Q",
         title=_WORDS.get("difference", pair=pair),

@@ -137,11 +137,10 @@ def file_of_survey(given: Any) -> Path:
 
 @asked
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
-    """Read the answers to some statements.
+    """Read the answers to some statements. Raises DataError with every other bad answer in its notes.
 
     `path` is the description of a survey, a table whose columns are named like the statements, or either as a mapping
-    or a frame. `statements` are ids, or texts by id, which must be the texts that people were shown, if the file has
-    these. Raises DataError with every other bad answer in its notes.
+    or a frame. `statements` are ids, or texts by id, which must be the texts shown to people if the file has these.
     """
     worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
@@ -159,12 +158,13 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     require_answers(answers, [group for _, group in kept], table, reading.values_of(rows))
     people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
+    weight = description.weights or ""
     cautions = [
         *_otherwise_written(statements, present, header),
         *reading.cautions(present.values()),
         *_of_rows(rows, labels, description, present.values()),
-        *weightless(lost, description.weights or ""),
-        *(unlike([row for row, _ in kept], weights, description.weights or "") if weights else ()),
+        *weightless(lost, weight),
+        *(unlike([row for row, _ in kept], weights, weight) if weights else ()),
     ]
     columns = {_GROUP: pl.Series([group for _, group in kept], dtype=pl.String)}
     columns |= {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
@@ -183,7 +183,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         tuple(cautions),
         reading.left_out(rows, len(lost)),
         weights,
-        description.weights or "",
+        weight,
         people,
         reading.chosen_people(),
         reading.unplaced([row for row, _ in kept]),
