@@ -166,11 +166,9 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         *weightless(lost, weight),
         *(unlike([row for row, _ in kept], weights, weight) if weights else ()),
     ]
-    columns = {_GROUP: pl.Series([group for _, group in kept], dtype=pl.String)}
-    columns |= {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
-        pl.DataFrame(columns),
+        _table(answers, [group for _, group in kept]),
         tuple(id_ for id_ in statements if id_ not in present),
         len(rows),
         len(kept),
@@ -188,6 +186,11 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.chosen_people(),
         reading.unplaced([row for row, _ in kept]),
     )
+
+
+def _table(answers: Mapping[str, Sequence[float | None]], groups: Sequence[str]) -> pl.DataFrame:
+    columns = {_GROUP: pl.Series(groups, dtype=pl.String)}
+    return pl.DataFrame(columns | {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()})
 
 
 def _require_any(statements: Sequence[str]) -> None:
