@@ -765,7 +765,7 @@ def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading:
 def test_one_model_named_twice_is_refused(penchant: Program, zoo: Callable[[str], Path], tmp_path: Path) -> None:
     probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))]}}
     twice = study(tmp_path / "twice.yaml", [zoo("gpt2"), zoo("gpt2")], probe)
-    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "is named twice")
+    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "is given twice")
     other = tmp_path / "link" / "gpt2"
     other.parent.mkdir()
     other.symlink_to(zoo("gpt2"))

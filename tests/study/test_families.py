@@ -112,7 +112,7 @@ def test_folders_of_a_directory(tmp_path: Path) -> None:
         ("[{family: o/m, revision: [step1]}]", "models.0.revision: unknown key"),
         ("[{family: o/m, revisions: []}]", "models.0.revisions"),
         ("[{family: o/m, revisions: {-1: a}}]", "models.0.revisions"),
-        ("[o/m@step1, {family: o/m, revisions: [step1]}]", "models: o/m@step1 is named twice"),
+        ("[o/m@step1, {family: o/m, revisions: [step1]}]", "models: o/m@step1 is given twice"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(penchant: Program, tmp_path: Path, models: str, said: str) -> None:

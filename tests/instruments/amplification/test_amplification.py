@@ -701,7 +701,7 @@ def test_templates_are_filled_with_their_spans() -> None:
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({**SET, "templates": {"quality": ["The {group} is."]}}, r"\{attribute\} must occur exactly once"),
     ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute} {x}"]}}, r"braces may only hold"),
-    ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute}", "{group} {attribute}"]}}, "named twice"),
+    ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute}", "{group} {attribute}"]}}, "given twice"),
     (changed(attributes={"k": {"templates": "quantity", "words": ["good"]}}), "no family of templates 'quantity'"),
     (changed(attributes={"all": {"templates": "thing", "words": ["dog"]}}), "'all' stands for the attributes"),
     (
