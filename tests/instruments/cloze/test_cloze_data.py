@@ -784,7 +784,7 @@ def test_two_texts_tell_their_words_apart(write: Write) -> None:
 
 def test_texts_without_words(write: Write) -> None:
     low, high = write("low.txt", LOW), write("high.txt", "1, 2, 3!\n")
-    refused(lambda: from_corpora(low, high, **NUMBERS), str(high), "holds no words")
+    refused(lambda: from_corpora(low, high, **NUMBERS), str(high), "contains no words")
 
 
 def test_a_group_that_calls_for_both_ends_is_a_caution(penchant: Callable[..., Answer], tmp_path: Path) -> None:

@@ -313,8 +313,8 @@ def test_no_cloze_result_is_refused(penchant: Program, tmp_path: Path) -> None:
     pairs = Signature.of("minimal-pairs", model="m", data="pairs#123456")
     Result(pairs, other.items, other.summary).save(tmp_path / "pairs" / "minimal-pairs" / "m")
     for name in ("empty", "nowhere", "pairs"):
-        refused(penchant("ratings", "export", name), f"{name}: holds no cloze result", "penchant run")
-    refused(penchant("ratings", "import", "empty", "anna.csv", "--into", "r.csv"), "holds no cloze result")
+        refused(penchant("ratings", "export", name), f"{name}: contains no cloze result", "penchant run")
+    refused(penchant("ratings", "import", "empty", "anna.csv", "--into", "r.csv"), "contains no cloze result")
 
 
 def test_other_probes_of_the_study_are_passed_over(penchant: Program, first: Path) -> None:

@@ -176,12 +176,12 @@ HEAD = "id,text,value,reversed,negation\n"
         ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': the name 'all' is reserved"),
         ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': the name 'all' is reserved"),
         ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
-        ("statements", HEAD, ": holds no rows"),
+        ("statements", HEAD, ": contains no rows"),
         ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': expected a text"),
         ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
         ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
         ("calibration", "id,text\nall,x\n", ", line 2, field 'id': the name 'all' is reserved"),
-        ("calibration", "id,text\n", ": holds no rows"),
+        ("calibration", "id,text\n", ": contains no rows"),
     ],
 )
 def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
@@ -209,7 +209,7 @@ def test_bad_set_files(write: Write, tmp_path: Path, content: str, told: str) ->
     file = write_set(write)
     write("set/set.yaml", content)
     refused(lambda: read_values(file), f"{file}{told}")
-    refused(lambda: read_values(tmp_path), f"{tmp_path}: the directory holds no set.yaml")
+    refused(lambda: read_values(tmp_path), f"{tmp_path}: the directory contains no set.yaml")
     file.write_bytes(b"name: caf\xe9\n")
     refused(lambda: read_values(file.parent), f"{file}, line 1: is not UTF-8")
 

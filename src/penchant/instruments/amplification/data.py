@@ -202,7 +202,7 @@ def read_amplification(path: Path) -> AmplificationSet:
     """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
     place = path / SET_FILE if is_directory(path) else path
     if not place.is_file():
-        raise DataError(f"the directory holds no {SET_FILE}", file=path, hint=HINT)
+        raise DataError(f"the directory contains no {SET_FILE}", file=path, hint=HINT)
     document = read_yaml(place)
     content = document.checked(SetFile, hint=HINT)
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
@@ -264,7 +264,7 @@ def _check_words(contrast: Contrast, content: SetFile, document: Document) -> No
                 raise document.error(key, f"'{word}' appears twice in {name}", "leave one of them out")
             for form in contrast.forms[word]:
                 if not words_of(form):
-                    raise document.error(key, f"'{form}' of '{word}' holds no letter or digit")
+                    raise document.error(key, f"'{form}' of '{word}' contains no letter or digit")
                 other, where = taken.setdefault(fold(form), (word, name))
                 if (other, where) != (word, name):
                     shared = f"'{form}' is a form of '{other}' in {where} and of '{word}' in {name}"

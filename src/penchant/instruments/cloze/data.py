@@ -193,7 +193,9 @@ def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
-            raise DataError(f"the directory holds no {SET_FILE}", file=source.parent, hint="see penchant schema cloze")
+            raise DataError(
+                f"the directory contains no {SET_FILE}", file=source.parent, hint="see penchant schema cloze"
+            )
     if source.suffix not in (".yaml", ".yml"):
         return _set(SetFile(name=stem(source), sentences=source.name), source.parent, columns)
     description = read_document(source, SetFile, hint="see penchant schema cloze")
@@ -219,7 +221,7 @@ def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> Cloz
 def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
     rows = read_models(path, SentenceRow, columns=columns, naming=NAMING)
     if not rows:
-        raise DataError("holds no rows", file=path)
+        raise DataError("contains no rows", file=path)
     lines: dict[str, int] = {}
     sentences = []
     for line, row in rows:

@@ -60,7 +60,9 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
     cloze = [(place, result) for place, result in loaded if result.signature["probe"] == "cloze"]
     results = [result for _, result in cloze]
     if not results:
-        raise StudyError("holds no cloze result", where=str(folder), hint="name the directory that penchant run wrote")
+        raise StudyError(
+            "contains no cloze result", where=str(folder), hint="name the directory that penchant run wrote"
+        )
     if len({result.signature["data"] for result in results}) > 1:
         names = ", ".join(dict.fromkeys(str(place.parent) for place, _ in cloze))
         raise StudyError("holds results on different test sets", where=str(folder), hint=f"name one of {names}")

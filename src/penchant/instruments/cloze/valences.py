@@ -136,7 +136,7 @@ def from_corpora(
     counts = [count_words(path, language) for path in (low, high)]
     for path, count in zip((low, high), counts, strict=True):
         if not count:
-            raise DataError("holds no words", file=path)
+            raise DataError("contains no words", file=path)
     words = sorted(set(counts[0]) | set(counts[1]))
     table = np.array([[count[word] for word in words] for count in counts])
     result = log_odds(table[0], table[1], table.sum(axis=0), prior_size=prior_size)

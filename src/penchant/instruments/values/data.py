@@ -239,7 +239,7 @@ def read_values(path: Any) -> ValuesSet:
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
-            raise DataError(f"the directory holds no {SET_FILE}", file=source.parent, hint=_HINT)
+            raise DataError(f"the directory contains no {SET_FILE}", file=source.parent, hint=_HINT)
     if not source.suffix.lower().startswith(".y"):
         message = f"a table alone is not a set; put it into a directory beside a {SET_FILE}"
         raise DataError(message, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
@@ -326,4 +326,4 @@ def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[
             seen[key] = line
         yield place(path, line), row
     if not seen:
-        raise DataError("holds no rows", file=path)
+        raise DataError("contains no rows", file=path)

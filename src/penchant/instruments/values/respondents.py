@@ -93,7 +93,7 @@ def require_answers(
     for group in dict.fromkeys(groups):
         if answers and group not in answered:
             of_group = f" by respondents of group '{group}'" if group else ""
-            raise DataError(f"holds no answer{of_group}", file=table, hint="check columns and missing")
+            raise DataError(f"contains no answer{of_group}", file=table, hint="check columns and missing")
 
 
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:

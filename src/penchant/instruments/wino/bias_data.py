@@ -194,7 +194,7 @@ def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) ->
 def _rows(path: Path) -> list[tuple[Marked, Marked, str]]:
     rows = read_models(path, PairRow)
     if not rows:
-        raise DataError("holds no rows", file=path)
+        raise DataError("contains no rows", file=path)
     return [(_marked(row.pro, line, path), _marked(row.anti, line, path), str(row.type)) for line, row in rows]
 
 

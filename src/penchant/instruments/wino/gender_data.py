@@ -144,7 +144,7 @@ def read_winogender(
         message = (
             f"none of {len(candidates)} items differs only in its pronouns; the first: {refused[0]}"
             if candidates
-            else "holds no rows"
+            else "contains no rows"
         )
         raise DataError(message, file=sentences)
     women = _statistics(statistics, shares, columns.occupation)
