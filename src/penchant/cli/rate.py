@@ -94,7 +94,7 @@ def rate(
     returned: ReturnedOption = None,
     backup: BackupOption = None,
 ) -> None:
-    """Have people rate words in gaps, minimal pairs, statements or any texts on a web page."""
+    """Collect ratings of words in gaps, minimal pairs, statements or other texts on a web page."""
     from penchant.rating.database_file import back_up
     from penchant.rating.rater_names import names_of
     from penchant.rating.task_builder import Given, share, task_of_target

@@ -140,7 +140,8 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
 def _require_form(row: OccurrenceRow) -> None:
     """Raise ValueError if the form is outside the text, contains no word, or composes with adjacent characters."""
     if not 0 <= row.start < row.end <= len(row.text):
-        raise ValueError(f"start {row.start} and end {row.end} are not a span of a text of {len(row.text)} characters")
+        place = f"start {row.start} and end {row.end}"
+        raise ValueError(f"{place} do not mark a span in a text of {len(row.text)} characters")
     form = row.text[row.start : row.end]
     if not count_words(form):
         raise ValueError(f"the text from start {row.start} to end {row.end} is not a word: {form!r}")

@@ -112,7 +112,7 @@ def _condition(text: str, column: str, row: Row, path: str | Path) -> str:
 
 
 def import_blimp(path: str | Path, directory: str | Path) -> Imported:
-    """Write the words of a `vocabulary.csv` as a grammar without paradigms, and return counts.
+    """Write the words of a `vocabulary.csv` as a grammar without paradigms; return their numbers.
 
     Raises OutputError if the directory already contains a grammar or a lexicon.
     """

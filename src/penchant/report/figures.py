@@ -1,4 +1,4 @@
-"""Figures: charts with descriptions in words, and their rendering as SVG or PNG."""
+"""Figures: charts with text descriptions, and their rendering as SVG or PNG."""
 
 from __future__ import annotations
 

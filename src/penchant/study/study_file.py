@@ -183,7 +183,8 @@ def _spread_out(content: dict[str, Any], document: Document) -> None:
             message = f"{error.message} — {error.hint}" if error.hint else error.message
             raise _at(document, ("models", number), message) from error
         if name in families:
-            raise _at(document, ("models", number), f"two families are called '{name}' — rename a directory")
+            message = f"two families are called '{name}' — rename one of their directories"
+            raise _at(document, ("models", number), message)
         families[name] = steps
         listed += steps
     content["models"] = listed

@@ -77,7 +77,7 @@ class Text:
         return " ".join(filter(None, sentences))
 
     def meanings(self) -> Mapping[str, str]:
-        """Return the meanings of columns in the file, in addition to the usual ones."""
+        """Return the meanings of columns: the usual ones, and those in the file."""
         return {**self.usual.get("meanings", {}), **document(self.path).get("meanings", {})}
 
     def has(self, *keys: str) -> bool:

@@ -54,7 +54,7 @@ def by_context(results: Sequence[Result], text: Text) -> Any:
 
 
 def by_layer(results: Sequence[Result], text: Text) -> Any:
-    """Return a chart of effect sizes against the layer, a panel for each category; None if there is one layer."""
+    """Return a chart of effect sizes by layer, one panel per category; None if there is only one layer."""
     known, whole = _known(results)
     if not len(known) or len(levels(known, "layer")) < 2:
         return None

@@ -33,7 +33,7 @@ SMALL = 5
 
 @dataclass(frozen=True)
 class Template:
-    """The fills of a template, and the persons for whom each occurs."""
+    """The fills of a template, and the people that each fill was produced for."""
 
     text: str
     fills: tuple[str, ...]

@@ -141,7 +141,7 @@ def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, i
 
 
 def _chunks(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each word, and the punctuation before and after it, with its start position."""
+    """Yield words and their leading and trailing punctuation as separate chunks, each with its start."""
     at = 0
     for part in text.split():
         start = text.index(part, at)

@@ -284,7 +284,7 @@ def _marked(line: str, number: int, path: Path) -> Marked:
 
 
 def occupation_lists(named: Sequence[Path]) -> dict[str, Path]:
-    """Return the published lists of occupations in the folders, by gender."""
+    """Return the published occupation lists found in the `named` folders, by gender."""
     folders = [path for path in named if is_directory(path)]
     return {gender: folder / name for folder in folders for gender, name in LISTS.items() if (folder / name).is_file()}
 
