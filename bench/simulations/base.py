@@ -17,7 +17,7 @@ RESAMPLES = 1_000
 """Resamples of every bootstrap here; the program's default is 10,000 where that is cheap."""
 LEVEL = 0.95
 _NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
-_LOST = re.compile(r", [\d,]+ without spread left out|, [\d,]+ equal to the one found")
+_LOST = re.compile(r", [\d,]+ without spread left out|, [\d,]+ equal to the observed one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     home = Path("my words")
     run = ("run", home / "cloze.yaml", "-m", zoo("bert"), "--limit", 2, "-o", home / "first")
     code, _, err = penchant(*run)
-    (following,) = re.findall(r"penchant (rate .*?) lets", " ".join(err.split()))
+    (following,) = re.findall(r"penchant (rate .*? --open 5)", " ".join(err.split()))
     assert code == 0 and "ratings export" not in err
     *served, _, _ = shlex.split(following)  # without --open 5, for which a server waits
     assert penchant(*served, "--raters", "anna", "--html", home / "pages")[0] == 0

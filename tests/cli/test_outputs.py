@@ -236,7 +236,11 @@ def test_an_export_replaces_only_what_it_wrote(penchant: Program, mine: Path, tm
     assert penchant("export", mine, "--to", form, "-o", paper)[0] == 0
     last = paper / names[-1]
     before = foreign(last)  # changed since
-    refused(penchant("export", mine, "--to", form, "-o", paper), f"{last}: already exists", "as penchant export left")
+    refused(
+        penchant("export", mine, "--to", form, "-o", paper),
+        f"{last}: already exists",
+        "not an unmodified penchant export",
+    )
     assert last.read_bytes() == before
     # In a folder where the author has a file of that name nothing is written at all.
     (tmp_path / "mine").mkdir()

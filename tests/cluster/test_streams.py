@@ -132,7 +132,7 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
         (["a.txt", "b.txt"], "several files need --on"),
         (["a.txt", "-o", "o"], "add --on, such as --on ray"),
         (["a.txt", "--resume"], "add --on, such as --on ray"),
-        (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: there is no such file"),
+        (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: no such file"),
         (["broken://a.txt", "--on", "ray", "-o", "o"], "broken://a.txt: cannot be read: no credentials"),
     ],
 )

@@ -129,7 +129,7 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
     ("arguments", "parts"),
     [
         (("none.txt",), ("none.txt: no such file, and no directory or pattern with files",)),
-        (("*.csv",), ("*.csv: there is no such file",)),
+        (("*.csv",), ("*.csv: no such file",)),
         (("a.txt",), ("a.txt: the file is given twice",)),
         (("nothing-like-it://x",), ("is not a readable URL",)),
         (("--data", "associations-xx"), ("associations-xx: no such file or directory",)),
@@ -176,7 +176,7 @@ def test_extract_refuses_what_was_begun(flowers: Path, penchant: Penchant, monke
     refused(penchant(*EXTRACT, "z.txt"), "z.txt, line 1: is not UTF-8")
     refused(penchant(*EXTRACT, "z.txt"), "partial: contains the results of an earlier run", "--resume")
     (flowers / "z.txt").write_bytes(b"b")
-    refused(penchant(*EXTRACT, "--resume"), "belongs to an extraction of other texts")
+    refused(penchant(*EXTRACT, "--resume"), "belongs to an extraction from other texts")
     code, _, err = penchant(*EXTRACT, "z.txt", "--resume")
     assert (code, err.splitlines()[-1]) == (0, "sentences: out.parquet")
 

@@ -153,7 +153,7 @@ def test_a_text_that_changed_is_noticed_before_anything_is_made_of_it(penchant: 
         ({"models": ["trained:none", "bundled:modern"]}, "no vectors are called 'none'"),
         ({"corpus": None}, "needs text to be trained on"),
         ({"corpus": None, "models": ["bundled:modern"]}, "ceat.sentences: is missing"),
-        ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: there is no such file"),
+        ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: no such file"),
         ({"corpus": {"text": "text.txt", "layout": "verse"}}, "corpus.layout"),
         ({"vectors": {"skip": {"method": "fasttext"}}}, "vectors.skip.method"),
         ({"corpus": {"text": "text.txt", "segments": ["x"]}}, "'x' is not a segment"),

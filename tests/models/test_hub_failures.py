@@ -43,10 +43,10 @@ FAILURES: dict[str, tuple[dict[str, Any], list[str]]] = yaml.safe_load("""
     a cut answer: [{request: GET .*tokenizer.json, kind: cut}, [tokenizer.json, was interrupted, run again]]
     a damaged download: [{request: storage, kind: damaged}, [model.safetensors, damaged, run again]]
     a damaged tokenizer: [{request: GET .*tokenizer.json, kind: damaged}, [tokenizer.json, damaged, run again]]
-    a silent server: [{request: HEAD .*config.json, kind: silent}, [nothing for 1 s, HF_HUB_ETAG_TIMEOUT]]
+    a silent server: [{request: HEAD .*config.json, kind: silent}, [no data for 1 s, HF_HUB_ETAG_TIMEOUT]]
     weights that are not asked for in time:
       - {request: HEAD .*model.safetensors, kind: silent}
-      - [model.safetensors, nothing for 1 s, HF_HUB_ETAG_TIMEOUT]
+      - [model.safetensors, no data for 1 s, HF_HUB_ETAG_TIMEOUT]
 """)
 
 

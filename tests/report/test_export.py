@@ -271,7 +271,7 @@ def test_tables_of_minimal_pairs_have_the_summarys_numbers_unrounded(finished: P
         own = {
             (line["measure"], line["split"]): line
             for line in raw[row["model"]].to_dicts()
-            if (line["scope"], line["group"], line["normalise"]) == ("group", row["group"], row["score"])
+            if (line["scope"], line["group"], line["normalise"]) == ("group", row["paradigm"], row["score"])
         }
         overall, adjusted = own["accuracy", "all"], own["length-adjusted accuracy", "all"]
         assert row["signature"] == overall["signature"]
@@ -297,8 +297,8 @@ def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Pat
         assert int(row["sentences"]) == plain["n"]
         for column, part in (("value", "value"), ("value low", "low"), ("value high", "high")):
             assert same(row[column], plain[part])
-        assert all(same(row[f"if raters were off by half a point {part}"], moved[part]) for part in ("low", "high"))
-        assert "if raters were off by half a point" not in row
+        assert all(same(row[f"raters off by ½ {part}"], moved[part]) for part in ("low", "high"))
+        assert "raters off by ½" not in row
         assert same(row["p"], plain["p"])
         assert same(row["p (Holm)"], math.nan if row["group"] == "all" else plain["p_holm"])
 
@@ -616,7 +616,7 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
         ({"scores": "nine"}, ["no table contains the score 'nine'", "did you mean none?", "none, mean"]),
         (
             {"columns": "modell,score"},
-            ["no table contains the column 'modell'", "did you mean model?", "for other raters"],
+            ["no table contains the column 'modell'", "did you mean model?", "other raters"],
         ),
         ({"columns": " , "}, ["no column is given", "use one of data, pairs"]),
     ],
@@ -640,7 +640,7 @@ def test_the_program_and_python_choose_alike(penchant: Program, finished: Path, 
     files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert b"mean &" not in files["minimal-pairs-accuracy.tex"]
-    refused(penchant("export", str(finished), "--to", "figures", "--scores", "none"), "not for figures", "latex or csv")
+    refused(penchant("export", str(finished), "--to", "figures", "--scores", "none"), "only for tables", "latex or csv")
     refused(penchant("export", str(finished), "--to", "latec"), "unknown format 'latec'", "did you mean latex?")
     refused(penchant("export", str(finished), "--to", "csv", "--columns", "modle"), "'modle'", "did you mean model")
 

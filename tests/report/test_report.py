@@ -298,7 +298,7 @@ def test_items_sort_like_the_results(pairs_study: Path, reading: Callable[..., R
         reader.page.locator(".items thead tr:last-child th").nth(column).get_by_role("button").click()
         margin = pl.col("score_good") - pl.col("score_bad")
         ranked = second.items.sort(margin, descending=descending)["id"].to_list()[:25]
-        assert reader.rows(0) == ranked
+        assert reader.rows(0) == [str(id_) for id_ in ranked]
         sort = reader.page.locator(".items thead tr:last-child th").nth(column).get_attribute("aria-sort")
         assert sort == ("descending" if descending else "ascending")
     reader.page.get_by_role("button", name="on", exact=True).click()
@@ -727,7 +727,7 @@ def blocks(html: str) -> dict[str, str]:
 def test_report_of_one_directory(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
     code, out, err = penchant("report", pairs_study, "-o", tmp_path / "other.html")
     assert code == 0
-    assert out.startswith("What was found\n- The acceptable sentence is more probable")
+    assert out.startswith("What was found\n- Pairs in which the acceptable sentence is more probable")
     assert err.endswith(f"report: {tmp_path / 'other.html'}\n")
     assert (tmp_path / "other.html").read_text("utf-8") == (pairs_study / "report.html").read_text("utf-8")
 
@@ -765,7 +765,7 @@ def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading:
 def test_one_model_named_twice_is_refused(penchant: Program, zoo: Callable[[str], Path], tmp_path: Path) -> None:
     probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))]}}
     twice = study(tmp_path / "twice.yaml", [zoo("gpt2"), zoo("gpt2")], probe)
-    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "is given twice")
+    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "twice")
     other = tmp_path / "link" / "gpt2"
     other.parent.mkdir()
     other.symlink_to(zoo("gpt2"))
@@ -845,7 +845,7 @@ def test_other_data_other_probe_same_model_are_refused(
     other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
     refused(penchant("report", pairs_study, other), "they differ in data (pairs#")
     refused(penchant("report", pairs_study, cloze_study), "they have no probe in common")
-    refused(penchant("report", other, other), "both are of one model")
+    refused(penchant("report", other, other), "both results are of the same model")
 
 
 def shows_itself(result: Result) -> set[str]:

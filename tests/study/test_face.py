@@ -439,7 +439,7 @@ def test_columns_name_the_id(lm: Any) -> None:
         pc.read_pairs(table, {**columns, "id": "nrr"})
     with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, "):
         pc.read_pairs(table, {"ident": "nr"})
-    with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs from read_pairs have no columns"):
+    with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: columns cannot be given for pairs from read_pairs"):
         pc.audit(lm, pc.read_pairs(table, columns), columns)
 
 
@@ -475,11 +475,11 @@ def test_stimuli_with_capitals_are_told_where_vectors_have_none(tmp_path: Path) 
     (tmp_path / "mixed.txt").write_text("".join([*lines, "Paris 1 2 3 4 5\n"]), "utf-8")
     lower = pc.WEAT(lists, max_missing=0.5).run(tmp_path / "lower.txt")
     told = [caution for caution in lower.cautions if "case:" in caution]
-    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "case: lower): Rose, Lily, Flea;" in told[0]
+    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "case: lower): Rose, Lily, Flea." in told[0]
     assert any(caution.startswith("1 stimulus is not in the vocabulary of lower@") for caution in lower.cautions)
     kept = pc.WEAT(lists, max_missing=0.9).run(tmp_path / "mixed.txt")
     told = [caution for caution in kept.cautions if "case:" in caution]
-    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "in lower case: Rose, Lily, Flea;" in told[0]
+    assert len(told) == 1 and told[0].startswith("3 of 12 words") and "in lower case: Rose, Lily, Flea" in told[0]
     assert any(": Rose, Lily, Flea, Wasp" in caution for caution in kept.cautions)
     mended = pc.WEAT(lists, max_missing=0.5, case="lower").run(tmp_path / "mixed.txt")
     assert mended.summary["value"].to_list() == lower.summary["value"].to_list()

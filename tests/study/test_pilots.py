@@ -71,7 +71,7 @@ def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> N
     outcome = run_study(spec, probes, tmp_path / "out", Run(base=[tmp_path]))
     for result in outcome.results.values():
         assert result.signature["limit"] == str(limit)
-        assert result.cautions[0].startswith(f"a pilot: at most {limit} ")
+        assert result.cautions[0].startswith(f"a pilot with at most {limit} ")
         assert all("|limit:" in signature for signature in result.summary["signature"])
         assert len(result.items) > 0
         if name in ("minimal-pairs", "cloze"):
@@ -92,7 +92,7 @@ def test_the_sample_is_of_every_group_and_is_marked_everywhere(penchant: Program
     (result,) = read_outcome(tmp_path / "out").results.values()
     assert result.items["group"].value_counts(sort=True)["count"].to_list() == [3, 3]
     assert result.signature["limit"] == "6"
-    assert "A pilot (limit:6)" in out and "a pilot: at most 6 pairs" in " ".join(err.split())
+    assert "A pilot (limit:6)" in out and "a pilot with at most 6 pairs" in " ".join(err.split())
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["asked"]["study"]["limit"] == 6
     assert manifest["asked"]["probes"][0]["minimal-pairs"]["limit"] == 6

@@ -155,7 +155,7 @@ def test_a_result_in_memory_is_no_directory(found: Any) -> None:
     for call in (pc.report, lambda given: pc.report("out", given), lambda given: pc.export(given, "csv")):
         with pytest.raises(pc.MethodError, match=r"directory|other") as error:
             call(result)
-        assert "— a notebook shows a result; result.charts() has its charts" in str(error.value)
+        assert "result.charts() returns its charts" in str(error.value)
         with pytest.raises(pc.MethodError, match=r"give the directory that the study was written to$"):
             call(found)
 

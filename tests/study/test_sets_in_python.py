@@ -126,7 +126,7 @@ def test_a_header_among_the_rows_is_refused_wherever_it_stands(rows: list[tuple[
     frame.write_csv(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().replace("KO", "\ufeffko"), "utf-8")
     for data in (frame, tmp_path / "a.csv", tmp_path / "b.csv"):
-        with pytest.raises(pc.PenchantError, match="repeats the header: were two tables put together"):
+        with pytest.raises(pc.PenchantError, match="repeats the header: were two tables concatenated"):
             pc.read_pairs(data, columns={"good": "ok", "bad": "ko"})
 
 

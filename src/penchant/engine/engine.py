@@ -203,7 +203,7 @@ class _Window:
 
     @property
     def done(self) -> bool:
-        """Whether all batches have been submitted and collected."""
+        """True if all batches have been submitted and collected."""
         return self.following is None and not self.flying
 
     def next(self) -> Batch:

@@ -126,7 +126,7 @@ class WordScorer(Asker):
 
     @property
     def corrected(self) -> bool:
-        """Whether surprisal is corrected at word boundaries."""
+        """True if surprisal is corrected at word boundaries."""
         return self.model.kind == "causal" and self.model.tokenizer.word_mark is not None
 
     def _room(self) -> int:

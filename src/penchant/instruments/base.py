@@ -181,7 +181,7 @@ class Probe(Settings, ABC, Generic[M]):
 
     def _with_own_ids(self, items: pl.DataFrame, base: Sequence[Path]) -> pl.DataFrame:
         """Return the items with ids of the type that they have in the caller's table: integer or string."""
-        if not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
+        if items["id"].dtype != pl.String or not items["id"].str.contains(r"^(0|-?[1-9][0-9]{0,17})$").all():
             return items
         data, columns = getattr(self, "data", None), getattr(self, "columns", {})
         column = columns.get("id", "id") if isinstance(columns, Mapping) else getattr(columns, "id", "id")

@@ -64,7 +64,7 @@ class Source:
 
     @property
     def is_gguf(self) -> bool:
-        """Whether the model is a GGUF file."""
+        """True if the model is a GGUF file."""
         return "gguf_file" in self.options
 
     def parsed_once(self) -> AbstractContextManager[None]:

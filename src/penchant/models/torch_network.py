@@ -95,7 +95,7 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """Whether the head is applied to gathered states."""
+        """True if the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property
@@ -111,7 +111,7 @@ class Network:
 
     @property
     def batching(self) -> Batching:
-        """Which rows may share a batch."""
+        """The kind of rows that may share a batch."""
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:
@@ -200,7 +200,7 @@ class Network:
 
     @property
     def shortens(self) -> bool:
-        """Whether the last layer is computed at the read positions only if these are few."""
+        """True if the last layer is computed at the read positions only if these are few."""
         return self._last is not None
 
     @property

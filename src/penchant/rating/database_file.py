@@ -74,7 +74,7 @@ class Database:
 
     @property
     def is_new(self) -> bool:
-        """Whether the database is empty. Raises OutputError if it contains anything other than judgements."""
+        """Return whether the database is empty. Raises OutputError if it contains anything other than judgements."""
         (tables,) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and self.connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise OutputError("is not a database of judgements", where=str(self.path))

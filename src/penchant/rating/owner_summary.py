@@ -103,7 +103,7 @@ class Summary:
 
     @property
     def drawn(self) -> bool:
-        """Whether agreement is known at two or more times, so that it can be drawn."""
+        """True if agreement is known at two or more times, so that it can be drawn."""
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 

@@ -71,7 +71,7 @@ class Task:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether the items are pairs of sentences."""
+        """True if the items are pairs of sentences."""
         return self.kind == "choice" or self.layout == "sides"
 
     def described(self) -> dict[str, Any]:

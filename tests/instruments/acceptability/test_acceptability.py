@@ -148,9 +148,9 @@ def test_bad_tables_are_refused(rows: list[dict[str, object]], told: str, zoo: Z
 
 
 def test_what_does_not_fit_is_refused(zoo: Zoo, unigrams: Callable[[str], str]) -> None:
-    with pytest.raises(MethodError, match="needs the frequencies of tokens"):
+    with pytest.raises(MethodError, match="needs token frequencies"):
         pc.Acceptability(data=table(), normalise="morcela").run(zoo("gpt2"))
-    with pytest.raises(MethodError, match="unigrams are for the normalisation"):
+    with pytest.raises(MethodError, match="unigrams are used only by the normalisation"):
         pc.Acceptability(data=table(), normalise="mean", unigrams=unigrams("gpt2")).run(zoo("gpt2"))
     with pytest.raises(MethodError, match="needs texts with a prefix"):
         pc.Acceptability(data=table(), normalise="pmi").run(zoo("gpt2"))

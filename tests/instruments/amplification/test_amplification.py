@@ -215,7 +215,7 @@ def test_each_distinct_input_is_read_once(zoo: Zoo, folder: Path) -> None:
 
 def test_what_is_no_masked_model(zoo: Zoo, folder: Path) -> None:
     for name in ("gpt2", "llama"):
-        with pytest.raises(MethodError, match=r"for masked models and .* is causal"):
+        with pytest.raises(MethodError, match=r"requires a masked model, but .* is causal"):
             probe(folder).run(zoo(name))
     vectors = folder / "vectors.txt"
     vectors.write_text("good 1 0\nold 0 1\n", "utf-8")
@@ -712,7 +712,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed(A={"label": "men", "words": ["nurse"]}), "'nurse' is a form of 'nurse' in A and of 'nurse' in B"),
     (changed(A={"label": "women", "words": ["king"]}), "both groups are called 'women'"),
     (changed(A={"label": "men", "words": ["?!"]}), "contains no letter or digit"),
-    (changed(A={"label": "men", "words": [True]}), "in quotes"),
+    (changed(A={"label": "men", "words": [True]}), "put quotes around"),
     (changed(control=True), "there is no contrast but the control"),
     (
         {**SET, "contrasts": {name: {**SET["contrasts"]["gender"], "control": name != "a"} for name in "abc"}},
@@ -758,7 +758,7 @@ def test_a_pilot_asks_some_attributes_of_every_kind(zoo: Zoo, folder: Path) -> N
     result = probe(folder, limit=2).run(zoo("bert"))
     words = result.items.select("kind", "word").unique(maintain_order=True)
     assert words["kind"].to_list() == ["qualities", "things"]
-    assert result.cautions[0].startswith("a pilot: at most 2 attributes")
+    assert result.cautions[0].startswith("a pilot with at most 2 attributes")
 
 
 def test_parameters_come_back_from_the_result(zoo: Zoo, folder: Path) -> None:

@@ -646,6 +646,6 @@ def test_presets_and_bad_parameters(zoo: Zoo, data: Path, tmp_path: Path) -> Non
 def test_unequal_target_lists_are_a_caution_of_ceat_alone(x: int, y: int, told: bool) -> None:
     rng = np.random.default_rng(0)
     cell = Cell({}, rng.normal(size=(1, x + y, 6)), Sides.of(range(x), range(y)), Sides.of(range(3), range(3)))
-    named = f"lists are unequal ({x} and {y} stimuli)"
+    named = f"unequal target lists ({x} and {y} stimuli)"
     assert (named in in_words(cell.notes(0.1, -1.0, pc.CEAT(data="d", sentences="s")))) == told
     assert named not in in_words(cell.notes(0.1, -1.0, pc.WEAT(data="d")))

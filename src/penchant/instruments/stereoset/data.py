@@ -129,7 +129,7 @@ class Cluster:
 
     @property
     def worded(self) -> str:
-        """How the sentences repeat the wording of the context: "as the context", "otherwise" or "no blank".
+        """The way in which the sentences repeat the context: "as the context", "otherwise" or "no blank".
 
         "no blank" means that a sentence has no text in place of the blank. The value is "" for intersentence clusters.
         """
