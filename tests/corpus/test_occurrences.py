@@ -197,8 +197,8 @@ def test_places_in_any_text(tmp_path_factory: pytest.TempPathFactory, parts: lis
     ("change", "message"),
     [
         ({"start": -1}, "start -1 and end 6 do not mark a span in a text of 16 characters"),
-        ({"start": 6}, "start 6 and end 6 are not a span"),
-        ({"start": 12, "end": 17}, "start 12 and end 17 are not a span"),
+        ({"start": 6}, "start 6 and end 6 do not mark a span"),
+        ({"start": 12, "end": 17}, "start 12 and end 17 do not mark a span"),
         ({"text": "a — b", "start": 1, "end": 4}, "the text from start 1 to end 4 is not a word"),
         ({"start": 2.5}, "valid integer"),
         ({"text": 3}, "valid string"),

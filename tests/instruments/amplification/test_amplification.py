@@ -733,7 +733,7 @@ def test_faults_of_a_set_are_one_line_with_its_place(tmp_path: Path, content: di
 
 
 def test_a_folder_without_a_set(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"holds no set\.yaml"):
+    with pytest.raises(DataError, match=r"contains no set\.yaml"):
         read_amplification(tmp_path)
 
 

@@ -276,7 +276,7 @@ def test_a_set_file_that_is_not_utf_8(write: Write) -> None:
 def test_missing_files(write: Write, tmp_path: Path) -> None:
     refused(lambda: read_cloze(tmp_path / "no.csv"), str(tmp_path / "no.csv"), "no such file")
     refused(lambda: read_cloze(tmp_path / "set.yaml"), str(tmp_path / "set.yaml"), "no such file")
-    refused(lambda: read_cloze(tmp_path), str(tmp_path), "holds no set.yaml", "penchant schema cloze")
+    refused(lambda: read_cloze(tmp_path), str(tmp_path), "contains no set.yaml", "penchant schema cloze")
     file = write("s/set.yaml", "sentences: texts.csv\n")
     refused(lambda: read_cloze(file.parent), str(file.parent / "texts.csv"), "no such file")
 
