@@ -77,7 +77,7 @@ class Probe(Settings, ABC, Generic[M]):
     drawn: ClassVar[str] = ""
     """Name of the field for sentences, if a study may draw them from its running text instead."""
     equivalents: ClassVar[bool] = False
-    """Whether a text that is partly unknown to a tokenizer is read in a known, canonically equivalent spelling."""
+    """True if a text that is partly unknown to a tokenizer is read in a known, canonically equivalent spelling."""
     # Written by an instrument
 
     @abstractmethod

@@ -172,6 +172,13 @@ def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
     return named[0], named[1]
 
 
+def _with_alike_ids(results: Sequence[AnyOne]) -> list[AnyOne]:
+    """Return results whose ids have one type: text if only some models left out the items whose ids are text."""
+    if len({each.items["id"].dtype for each in results}) < 2:
+        return list(results)
+    return [replace(each, items=each.items.with_columns(pl.col("id").cast(pl.String))) for each in results]
+
+
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Return the differences a − b between two results on the same items, with intervals and tests.
 
@@ -188,12 +195,11 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     if probe != b.signature["probe"]:
         message = f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}"
         raise StudyError(message, hint="give two results of one instrument")
+    a, b = _with_alike_ids([a, b])
     if a.signature["model"] == b.signature["model"] and a.signature != b.signature:
         a, b = told_apart(a, b)
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
         a, b = _read_by_both(a, b)
-    if a.items["id"].dtype != b.items["id"].dtype:
-        a, b = (replace(each, items=each.items.with_columns(pl.col("id").cast(pl.String))) for each in (a, b))
     compared = instrument(probe).compare(a, b)
     bound = float(a.signature.get("equivalence", math.nan))
     if math.isnan(bound):
@@ -261,7 +267,8 @@ def placed(
     for (place, _), result in results.items():
         by_place.setdefault(place, []).append(result)
     shown: set[str] = set()
-    for place, shown_results in by_place.items():
+    for place, of_place in by_place.items():
+        shown_results = _with_alike_ids(of_place)
         described = instrument(shown_results[0].signature["probe"])
         overview = described.overview
         if overview is not None and overview.place not in shown:

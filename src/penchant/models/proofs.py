@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Batching = Literal["padded", "equal-length", "single", "unstable"]
-"""Which rows may share a batch with a row without changing its answer.
+"""The kind of rows that may share a batch with a row without changing its answer.
 
 "padded": rows of any length; "equal-length": rows of the same length; "single": no other row; "unstable": the answer
 changes even between identical batches.

@@ -42,7 +42,7 @@ class PublicSet(BaseModel):
     licence: Text
     """The licence as stated by the publisher, or by another source, which is then named."""
     redistribution: Literal["allowed", "non-commercial", "unclear"]
-    """Whether the licence allows others to redistribute the data."""
+    """True if the licence allows others to redistribute the data."""
     url: Annotated[str, Field(pattern=r"^https://\S+$")]
     """The publisher's repository or page."""
     read_as: Text

@@ -99,11 +99,11 @@ class ModelRecord(_Record):
     dtype: str
     device: str
     gathers: bool | None = None
-    """Whether the head is applied only at the positions that are read."""
+    """True if the head is applied only at the positions that are read."""
     shortens: bool | None = None
-    """Whether the last layer is computed only at the positions that are read."""
+    """True if the last layer is computed only at the positions that are read."""
     packs: bool | None = None
-    """Whether sentences with a common prefix share a forward pass."""
+    """True if sentences with a common prefix share a forward pass."""
     batching: str | None = None
     """Texts that may share a batch: of any length ("padded"), of equal length ("equal-length"), or none ("single")."""
     cautions: list[str] = []

@@ -121,8 +121,9 @@ def _run(study: Asked, out: Path, how: Run, *, models: Any, only: Any, dtype: st
     if chosen == []:
         raise MethodError("no model is given", where="run(), models", hint="omit models to use the study's models")
     kept = None if only is None else [str(name) for name in _names(only, "probe")]
-    settings |= {"models": chosen, "only": kept, "dtype": described.dtype(dtype)}
+    settings |= {"models": chosen, "only": kept, "dtype": dtype if file else described.dtype(dtype)}
     asked_for, probes = read_study(file, **settings) if file else described.read(**settings)
+    described.require_dtype(asked_for.dtype)
     how = replace(how, base=[*how.base, *([file.parent] if file else []), Path(), out], models=described.models)
     with _note_to_resume(), described.tables_in(out):
         outcome = run_study(asked_for, probes, out, how)

@@ -104,17 +104,17 @@ class InPython:
         return value
 
     def dtype(self, wanted: str | None) -> str | None:
-        """Return the number format of a study with loaded models: `wanted`, the study's own, or that of the models.
-
-        Without loaded models, return `wanted`. Raises MethodError if a loaded model has another number format.
-        """
+        """Return `wanted`, or the number format of the loaded models if neither it nor the study names one."""
         formats = {model.dtype for model in self.models.values() if isinstance(model, LanguageModel)}
-        chosen = wanted or self.content.get("dtype") or (next(iter(formats)) if len(formats) == 1 else "float32")
+        named = wanted or self.content.get("dtype")
+        return named if named or len(formats) != 1 else formats.pop()
+
+    def require_dtype(self, dtype: str) -> None:
+        """Raise MethodError if a loaded model has another number format than the study."""
         for model in self.models.values():
-            if isinstance(model, LanguageModel) and model.dtype != chosen:
-                told = f"{model.name} has the dtype {model.dtype}, but the study has {chosen}"
+            if isinstance(model, LanguageModel) and model.dtype != dtype:
+                told = f"{model.name} has the dtype {model.dtype}, but the study has {dtype}"
                 raise MethodError(told, where="run(), models", hint="load it with the same dtype, or give its name")
-        return chosen if formats else wanted
 
     def read(self, **settings: Any) -> tuple[Study, list[Probe[Any]]]:
         """Return the validated study and its probes; `settings` override the study's own, as in `read_study`.
@@ -140,6 +140,7 @@ class InPython:
     @contextmanager
     def tables_in(self, out: Path) -> Iterator[None]:
         """Copy the given tables into a result directory, and remove them afterwards if the study did not start."""
+        new = not out.exists()
         made = [out / TABLES / name for name in self.folders if not (out / TABLES / name).exists()]
         for target in made:
             shutil.copytree(self.folders[target.name], target)
@@ -153,4 +154,5 @@ class InPython:
                     shutil.rmtree(target)
             with suppress(OSError):  # not empty, or never made
                 (out / TABLES).rmdir()
-                out.rmdir()
+                if new:
+                    out.rmdir()

@@ -42,7 +42,7 @@ class Corpus(BaseModel):
     language: str | None = None
     """The language whose rules apply to sentence segmentation and capitals. Default: the language of the stimuli."""
     layout: Layout = "paragraphs"
-    """What a line of plain text contains: a paragraph, a sentence, or part of a paragraph ended by a blank line."""
+    """The content of a line of plain text: a paragraph, a sentence, or part of a paragraph ended by a blank line."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet."""
     per_word: Annotated[int, Field(ge=1, le=COUNT)] = 10_000

@@ -205,6 +205,26 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
 
 
 @pytest.mark.whole
+def test_sentences_with_numbers_as_ids(penchant: Program, study: Callable[..., Path], tmp_path: Path) -> None:
+    path = study()
+    (tmp_path / "mine" / "sentences.csv").write_text(
+        SENTENCES.replace("e1", "1").replace("e2", "2").replace("m1", "10")
+    )
+    assert penchant("run", path, "-o", "first")[0] == 0
+    assert one_unit(tmp_path / "first")[1]["id"].to_list() == [1, 2, 10]
+    assert penchant("ratings", "export", "first", "-o", "rate.csv")[0] == 0
+    sheet = [{**row, "rating": "1"} for row in rows(tmp_path / "rate.csv")]
+    assert list(dict.fromkeys(row["sentence"] for row in sheet)) == ["1", "2", "10"]
+    fill(tmp_path / "anna.csv", sheet)
+    code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
+    assert code == 0, err
+    assert len(rows(tmp_path / "ratings.csv")) == len(sheet)
+    code, _, err = penchant("run", study(ratings="ratings.csv"), "-o", "second")
+    assert code == 0, err
+    assert one_unit(tmp_path / "second")[1]["beta"].null_count() == 0
+
+
+@pytest.mark.whole
 def test_words_that_only_a_lexicon_rates_are_exported_on_demand(
     penchant: Program, study: Callable[..., Path], tmp_path: Path
 ) -> None:

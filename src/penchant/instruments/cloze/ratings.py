@@ -6,7 +6,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,8 @@ def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> l
     if len({result.signature["data"] for result in results}) > 1:
         names = ", ".join(dict.fromkeys(str(place.parent) for place, _ in cloze))
         raise StudyError("holds results on different test sets", where=str(folder), hint=f"name one of {names}")
-    return results
+    text_ids = pl.col("id").cast(pl.String)  # as in tables of ratings
+    return [replace(result, items=result.items.with_columns(text_ids)) for result in results]
 
 
 def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:

@@ -38,9 +38,9 @@ class Template:
     text: str
     fills: tuple[str, ...]
     has: NDArray[np.bool_]
-    """Whether each fill occurs for each person, shape (fills, persons)."""
+    """True where a fill occurs for a person, shape (fills, persons)."""
     second: NDArray[np.bool_]
-    """Whether each person belongs to the second group, shape (persons,)."""
+    """True for persons of the second group, shape (persons,)."""
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

@@ -67,9 +67,9 @@ class JudgementRow(BaseModel):
     ] = None
     """The sentence that the rater prefers: `good` or `bad`. An empty cell is no judgement."""
     rating_good: Number | None = None
-    """How good the rater finds the good sentence, on any scale; higher is better. An empty cell is no judgement."""
+    """The rating of the good sentence, on any scale; higher is better. An empty cell is no judgement."""
     rating_bad: Number | None = None
-    """How good the rater finds the bad sentence, on the same scale. An empty cell is no judgement."""
+    """The rating of the bad sentence, on the same scale. An empty cell is no judgement."""
 
 
 PairKey = tuple[str, str]

@@ -64,7 +64,7 @@ class StereoSetSettings(Settings):
     ] = default_of(default=None)
     """Length normalisations to report: `none`, `mean`, `pen`. Default: all that apply to the method."""
     ties: Literal["half", "authors"] = "half"
-    """How a tie counts: one `half` (default), or as in the `authors`' code.
+    """The treatment of ties: one `half` (default), or as in the `authors`' code.
 
     In their code, it counts for the anti-stereotype or for the unrelated sentence.
     """
