@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import errno
 import inspect
+import json
 import pickle
 import pydoc
 import subprocess
@@ -228,3 +229,15 @@ def test_help_shows_the_function_report() -> None:
     assert "Write the report of a result directory" in shown
     assert pickle.loads(pickle.dumps(pc.report)) is pc.report
     assert "report" in dir(pc) and "report" in pc.__all__
+
+
+def test_a_loaded_model_keeps_the_number_format_of_a_study_file() -> None:
+    given = {**study(), "dtype": "bfloat16"}
+    Path("s.yaml").write_text(json.dumps(given))
+    model = pc.load("bundled:modern")
+    with pytest.raises(pc.MethodError):
+        pc.run("s.yaml", "out", models=[model])
+    assert not Path("out").exists()
+    Path("s.yaml").write_text(json.dumps(study()))
+    result = pc.run("s.yaml", "out", models=[model]).results["minimal-pairs", "bundled:modern"]
+    assert result.signature["dtype"] == "float32"
