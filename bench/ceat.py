@@ -98,12 +98,12 @@ def choice(seed: int, stimulus: int, samples: int) -> tuple[NDArray[np.intp], ND
 
 
 def ours(base: NDArray[np.float16], seed: int, sizes: tuple[int, int], samples: int, shown: int) -> tuple:
-    from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
+    from penchant.instruments.associations.contextual_effects import VectorPool, contextual_effects
     from penchant.stats.association import combine
 
-    def pool(stimulus: int) -> Pool:
+    def pool(stimulus: int) -> VectorPool:
         rows, picks = choice(seed, stimulus, samples)
-        return Pool(lambda: base, rows[picks])
+        return VectorPool(lambda: base, rows[picks])
 
     n, m = sizes
     pools = [pool(i) for i in range(2 * (n + m))]

@@ -172,9 +172,9 @@ def overhead(sentences: int) -> None:
     import torch
 
     from penchant.cluster.backend import RayBackend
-    from penchant.cluster.connect import Place, joined
+    from penchant.cluster.connect import ClusterOptions, joined
     from penchant.cluster.model_transfer import wanted
-    from penchant.cluster.pool import Pool
+    from penchant.cluster.pool import WorkerPool
     from penchant.engine.scorer import Scorer, language_model, numbered
     from penchant.models.load import load
 
@@ -183,9 +183,9 @@ def overhead(sentences: int) -> None:
         for spec in (str(tiny(Path(home))), "bundled:modern", *filter(None, [os.environ.get("PENCHANT_BENCH_MODEL")])):
             torch.set_num_threads(2)
             model = language_model(load(spec))
-            place = Place(address)
+            place = ClusterOptions(address)
             with joined(place):
-                pool = Pool(place, wanted(model, spec))
+                pool = WorkerPool(place, wanted(model, spec))
                 pool.ready()
                 ratios, shares = [], []
                 for _ in range(3):

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Literal
 
 from penchant.grammar.grammar import Grammar
-from penchant.grammar.paradigms import Reference, fits_column
+from penchant.grammar.paradigms import FormReference, fits_column
 from penchant.grammar.word_sampling import Drawing, Rule, Words, capitalised, first_letter, written
 
 Side = Literal["good", "bad"]
-Texts = Mapping[Reference, str]
+Texts = Mapping[FormReference, str]
 """The text at each place of a sentence."""
 
 
@@ -41,7 +41,7 @@ def _splits(drawing: Drawing, sentence: str, side: Side, number: int, at: int, t
 
 
 @cache
-def _forms(drawing: Drawing, reference: Reference, side: Side) -> tuple[str, ...]:
+def _forms(drawing: Drawing, reference: FormReference, side: Side) -> tuple[str, ...]:
     """Every form that may fill a place, regardless of other slots."""
     varied = side == "bad" and reference.slot in drawing.bad
     rule = (drawing.bad if varied else drawing.good)[reference.slot]

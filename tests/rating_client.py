@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -22,29 +22,30 @@ from penchant.rating.connections import settings
 from penchant.rating.judgement_store import Rater, Showing, Store
 from penchant.rating.server import Site
 from penchant.rating.server_process import Address, listening
-from penchant.rating.tasks import Point, Question, Task
+from penchant.rating.tasks import Point, Question, RatingTask
 
 LOOPBACK = "127.0.0.1"
 FORM = "application/x-www-form-urlencoded"
 
 
-def scale_task(n: int = 12, **changes: object) -> Task:
+def scale_task(n: int = 12, **changes: object) -> RatingTask:
     """Words to be rated from −1 to 1."""
     items = tuple(
         Question({"sentence": f"s{i}", "text": "A [MASK].", "word": f"w{i}"}, f"A w{i}.", (2, 3 + len(str(i))))
         for i in range(n)
     )
     points = tuple(Point(value) for value in (-1.0, -0.5, 0.0, 0.5, 1.0))
-    return Task(**{"title": "Words", "kind": "scale", "question": "How?", "items": items, "points": points, **changes})  # type: ignore[arg-type]
+    task = RatingTask(title="Words", kind="scale", question="How?", items=items, points=points)
+    return replace(task, **changes)  # type: ignore[arg-type]
 
 
-def choice_task(n: int = 6, **changes: object) -> Task:
+def choice_task(n: int = 6, **changes: object) -> RatingTask:
     """Pairs to choose from."""
     items = tuple(
         Question({"dataset": "d", "pair": str(i), "good": f"G{i}", "bad": f"B{i}"}, f"G{i}", other=f"B{i}")
         for i in range(n)
     )
-    return Task(
+    return RatingTask(
         **{"title": "Pairs", "kind": "choice", "question": "Which?", "items": items, "value": "choice", **changes}  # type: ignore[arg-type]
     )
 

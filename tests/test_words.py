@@ -49,6 +49,15 @@ def docstrings() -> Iterator[tuple[str, str]]:
                     yield f"{path.relative_to(ROOT)}: {getattr(node, 'name', 'module')}", text
 
 
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 def test_no_docstring_opens_with_a_question_word() -> None:
     assert not [(place, text) for place, text in docstrings() if QUESTION.match(text)]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.associations.ceat import CEAT
 from penchant.instruments.associations.compare import _difference, _Measured
-from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
+from penchant.instruments.associations.contextual_effects import VectorPool, contextual_effects
 from penchant.instruments.associations.estimates import Cell, Filled, Stimuli, by_sentence, effect
 from penchant.instruments.associations.logprob_estimates import SCORES, _differences
 from penchant.instruments.associations.random_effects import FIRST, Combination
@@ -120,7 +120,7 @@ def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, se
     pools, further = [], []  # a further sample is of the same sentences
     for part in _sets(rng, (n,) * 4, _places(APART[d], CLEAR)):
         seen = part[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
-        pools.append([Pool(partial(np.asarray, own), rng.integers(0, occurrences, samples)) for own in seen])
+        pools.append([VectorPool(partial(np.asarray, own), rng.integers(0, occurrences, samples)) for own in seen])
         further.append(_unit(seen[np.arange(n), rng.integers(0, occurrences, n)]))
     by_measure = _combined(pools, seed)
     sides = Sides.of(range(n), range(n))
@@ -132,7 +132,7 @@ def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, se
     yield Trial(FURTHER, by_measure[FURTHER[0], samples], another)
 
 
-def _combined(pools: Sequence[Sequence[Pool]], seed: int) -> dict[tuple[str, int], Estimate]:
+def _combined(pools: Sequence[Sequence[VectorPool]], seed: int) -> dict[tuple[str, int], Estimate]:
     """Return CEAT's estimates from the sentences of four sets of words."""
     settings = _ceat(seed)
     whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
@@ -152,7 +152,7 @@ def _unequal_trial(few: tuple[int, ...], rng: np.random.Generator, seed: int) ->
     for part, sentences in zip(_sets(rng, (24, 8, 8, 8), _places(0.0, CLEAR)), ((20,), few, (20,), (20,)), strict=True):
         numbers = rng.choice(sentences, len(part))
         seen = [word + rng.normal(0, _NOISE, (k, DIMENSIONS)) for word, k in zip(part, numbers, strict=True)]
-        pools.append([Pool(partial(np.asarray, own), rng.integers(0, len(own), 100)) for own in seen])
+        pools.append([VectorPool(partial(np.asarray, own), rng.integers(0, len(own), 100)) for own in seen])
     yield Trial(COMBINED, _combined(pools, seed)[COMBINED[0], 32], 0.0, null=True)
 
 
@@ -204,7 +204,7 @@ def _two_models_in_context(n: int, occurrences: int, d: float, rng: np.random.Ge
         for part, chosen in zip(parts, picked, strict=True):
             own = part + rng.normal(0, 0.5 * DIMENSIONS**-0.5, part.shape)
             seen = own[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
-            pools.append([Pool(partial(np.asarray, of), rows) for of, rows in zip(seen, chosen, strict=True)])
+            pools.append([VectorPool(partial(np.asarray, of), rows) for of, rows in zip(seen, chosen, strict=True)])
         whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
         cell = Cell({}, whole.cosines, sides, sides)
         values.append(combine(whole.effects, whole.variances).effect)

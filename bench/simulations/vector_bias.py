@@ -11,7 +11,7 @@ from bench.simulations.base import Simulation, Trial
 from numpy.typing import NDArray
 
 from penchant.instruments.comparison import difference as difference_of
-from penchant.instruments.vector_bias.cells import Cell
+from penchant.instruments.vector_bias.cells import CategoryVectors
 from penchant.instruments.vector_bias.estimates import (
     NAMES,
     difference_from,
@@ -20,7 +20,7 @@ from penchant.instruments.vector_bias.estimates import (
     resamples_of,
     smallest,
 )
-from penchant.instruments.vector_bias.measures import AGAINST, FIRST, Measure, Space, Vectors, divergence, spearman
+from penchant.instruments.vector_bias.measures import AGAINST, FIRST, Measure, SetVectors, Space, divergence, spearman
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import estimates_of, ranking_of
 from penchant.records import Estimate
@@ -52,10 +52,10 @@ def _lists(rng: np.random.Generator, sizes: tuple[int, ...], apart: float) -> li
     ]
 
 
-def _cell(parts: list[Array]) -> Cell:
+def _cell(parts: list[Array]) -> CategoryVectors:
     x, y, a, b = parts
     sides = [tuple(f"{side}{i:03}" for i in range(len(part))) for side, part in zip("xyab", parts, strict=True)]
-    return Cell("simulated", "", (sides[0], sides[1], sides[2], sides[3]), {}, Vectors(x, y, a, b))
+    return CategoryVectors("simulated", "", (sides[0], sides[1], sides[2], sides[3]), {}, SetVectors(x, y, a, b))
 
 
 def _unit(vectors: Array) -> Array:
@@ -155,7 +155,7 @@ def _two(n: int, c: int, apart: float, rng: np.random.Generator, seed: int) -> I
 _CATEGORIES = 4
 
 
-def _three(n: int, rng: np.random.Generator) -> list[tuple[Cell, ...]]:
+def _three(n: int, rng: np.random.Generator) -> list[tuple[CategoryVectors, ...]]:
     """Some categories in three models that see the same words, of which the second and the third tell X from Y more."""
     every = []
     for _ in range(_CATEGORIES):

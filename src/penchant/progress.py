@@ -27,7 +27,7 @@ FIRST_LINE, NEXT_LINE = 10.0, 30.0
 """Seconds before the first line of progress without a terminal, and between further lines."""
 
 
-class Lines:
+class LineProgress:
     """Progress as occasional lines, for logs; `clock` returns the time in seconds."""
 
     def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -69,7 +69,7 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
     On a terminal, bars appear after two seconds; elsewhere, occasional lines are written.
     """
     if not sys.stderr.isatty():
-        yield Lines(f" {unit}" if unit else "").start
+        yield LineProgress(f" {unit}" if unit else "").start
         return
     with _late(_counts(unit)) as progress:
 

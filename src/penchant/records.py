@@ -217,7 +217,7 @@ SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True)
-class Result:
+class BaseResult:
     """Result of a probe for one model.
 
     `items` has one row per stimulus with its scores, and `summary` one row per estimate with its signature. `cautions`
@@ -257,7 +257,7 @@ class Saved(NamedTuple):
 
 
 def read_result(directory: str | Path) -> Saved:
-    """Return the contents of a directory written by `Result.save`; raise StudyError if files are missing."""
+    """Return the contents of a directory written by `BaseResult.save`; raise StudyError if files are missing."""
     import polars as pl
 
     out = Path(directory)

@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.probe_fields import DOCUMENT, Table
+from penchant.instruments.probe_fields import DOCUMENT, TableField
 from penchant.instruments.registry import instrument, placed
 from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run
@@ -21,7 +21,7 @@ from penchant.models.last_loaded import loaded
 from penchant.records import ALONE
 from penchant.report.export import export
 from penchant.report.page import write_report
-from penchant.report.sections import Document, Placed
+from penchant.report.sections import Document, StudySection
 from penchant.study.catalogue import write_template
 from penchant.study.result_directories import Outcome
 from penchant.study.run import run_study
@@ -105,7 +105,7 @@ def _require_estimates(frame: pl.DataFrame) -> None:
         )
 
 
-def _require_shown(section: Placed) -> None:
+def _require_shown(section: StudySection) -> None:
     assert section.tables() and section.methods(), "a section lacks tables, or methods in words"
     assert all(sentence.endswith(".") and "nan" not in sentence for sentence in section.finding())
     document = Document([section])
@@ -128,7 +128,7 @@ def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: st
 def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
     """Raise AssertionError if a table passed as a data frame gives other numbers than the file that contains it."""
     info = described.probe.model_fields.get("data")
-    if info is None or not any(isinstance(part, Table) and part is not DOCUMENT for part in info.metadata):
+    if info is None or not any(isinstance(part, TableField) and part is not DOCUMENT for part in info.metadata):
         return
     probe = read_study(study)[1][0]
     settings = probe.model_dump(exclude_unset=True)

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from builders import Program, write_study
 from penchant.cli.console import print_frame, say, write
 from penchant.errors import DataError, one_line, visible
-from penchant.progress import Lines
-from penchant.report.tables import Row, Table
+from penchant.progress import LineProgress
+from penchant.report.tables import ReportRow, ReportTable
 
 HOSTILE = "a\x1b]0;owned\x07\x9b31m\x7f\u202egpj.exe\u2066\u2028b\u2029c\x85d\x0be\x0cf\rg\nh"
 """A title of the window, a colour, a deletion, changes of direction, and every kind of line break."""
@@ -46,7 +46,7 @@ def test_any_message_is_one_visible_line(text: str) -> None:
 def test_messages_tables_and_lists(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({HOSTILE: [HOSTILE, "rose"], "n": [1, 2]})
     say(f"note: {HOSTILE}")
-    write(str(Table("t", HOSTILE, (HOSTILE,), (Row((HOSTILE,)),), HOSTILE)))
+    write(str(ReportTable("t", HOSTILE, (HOSTILE,), (ReportRow((HOSTILE,)),), HOSTILE)))
     print_frame(frame, "table")
     out, err = capsys.readouterr()
     assert not ACTING.search(out + err)
@@ -88,7 +88,7 @@ def test_words_in_context_on_a_terminal_and_elsewhere() -> None:
 def test_lines_of_progress_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """The first after ten seconds, then every thirty, whichever bar they are of; a short run has none."""
     time = 0.0
-    lines = Lines("", lambda: time)
+    lines = LineProgress("", lambda: time)
     first = lines.start("cloze · bert\n(1 of 2)")
     for second in range(1, 60):
         time = float(second)
@@ -102,7 +102,7 @@ def test_lines_of_progress_where_there_is_no_terminal(capsys: pytest.CaptureFixt
         "cloze · bert (1 of 2): 80 of 400, 2.0/s, 0:02:40 left",
         "cloze · gpt2 (2 of 2): 16, 1.5/s",
     ]
-    short = Lines(" MB", lambda: time).start("text")
+    short = LineProgress(" MB", lambda: time).start("text")
     time += 9.9
     short(5, 10)
     assert capsys.readouterr().err == ""

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.connect import Place, joined
+from penchant.cluster.connect import ClusterOptions, joined
 from penchant.cluster.model_transfer import wanted
-from penchant.cluster.pool import Pool
+from penchant.cluster.pool import WorkerPool
 from penchant.engine.scorer import Scorer, language_model, numbered
 from penchant.models.load import LanguageModel, load
 
@@ -23,10 +23,10 @@ TEXTS = [f"The {one} and the {two} of the old {three}." for one in WORDS for two
 
 
 @contextmanager
-def pool(machines: Any, model: LanguageModel, spec: str, **kept: Any) -> Iterator[Pool]:
-    place = Place(machines.address, **kept)
+def pool(machines: Any, model: LanguageModel, spec: str, **kept: Any) -> Iterator[WorkerPool]:
+    place = ClusterOptions(machines.address, **kept)
     with joined(place):
-        workers = Pool(place, wanted(model, spec))
+        workers = WorkerPool(place, wanted(model, spec))
         try:
             yield workers
         finally:

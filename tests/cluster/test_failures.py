@@ -14,10 +14,10 @@ import pytest
 
 from penchant.cluster import pool as pool_module
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.connect import Place, joined
+from penchant.cluster.connect import ClusterOptions, joined
 from penchant.cluster.model_transfer import wanted
-from penchant.cluster.pool import Job, Pool
-from penchant.cluster.worker import Halving, TooLargeError, Wanted
+from penchant.cluster.pool import Job, WorkerPool
+from penchant.cluster.worker import Halving, ModelDescription, TooLargeError
 from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
 from penchant.engine.scorer import Scorer, language_model, numbered
@@ -37,11 +37,13 @@ class Bomb:
 
 
 @contextmanager
-def one_worker(machines: Any, model: Wanted | None = None, cpus: int = 1, **options: Any) -> Iterator[Pool]:
+def one_worker(
+    machines: Any, model: ModelDescription | None = None, cpus: int = 1, **options: Any
+) -> Iterator[WorkerPool]:
     """A pool of one worker."""
-    place = Place(machines.address, workers=1, cpus=cpus)
+    place = ClusterOptions(machines.address, workers=1, cpus=cpus)
     with joined(place):
-        workers = Pool(place, model, **options)
+        workers = WorkerPool(place, model, **options)
         try:
             yield workers
         finally:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from paths import ROOT, SHARED, needs_shared, package_file
-from penchant.cluster.connect import Place
+from penchant.cluster.connect import ClusterOptions
 from penchant.instruments.run_options import Run
 from penchant.study.run import run_study
 from penchant.study.study_file import read_study
@@ -85,7 +85,7 @@ def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machi
 
         return advance
 
-    options = Run(base=[tmp_path], batch_tokens=64, place=Place(machines.address, workers=2), bars=progress)
+    options = Run(base=[tmp_path], batch_tokens=64, place=ClusterOptions(machines.address, workers=2), bars=progress)
     run_study(study, probes, tmp_path / "there", options)
     assert not harm
     assert_same(tmp_path / "here", tmp_path / "there")

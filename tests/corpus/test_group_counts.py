@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.corpus.group_counts import Counted, Grouped, GroupSearch, count_groups
+from penchant.corpus.group_counts import ContrastCounts, Grouped, GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError
 
@@ -31,7 +31,7 @@ KING AND WAR
 
 def counted(
     tmp_path: Path, text: str = TEXT, *, contrasts: tuple[Grouped, ...] = (GENDER,), **settings: Any
-) -> Counted:
+) -> ContrastCounts:
     (tmp_path / "text.txt").write_text(text, "utf-8")
     search = GroupSearch(contrasts, **{"language": "en", **settings})
     return count_groups(search, find_texts([str(tmp_path / "text.txt")]))

@@ -13,13 +13,13 @@ from penchant.corpus.block_search import Extraction
 from penchant.corpus.extraction import extract
 from penchant.corpus.group_counts import Grouped, GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
-from penchant.corpus.training_tokens import Tokens, write_tokens
+from penchant.corpus.training_tokens import TokenSettings, write_tokens
 from penchant.corpus.word_segmentation import count_words
 from penchant.grammar.word_sampling import capitalised
 from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.valences import Lookup
 from penchant.instruments.disco.data import sentence
-from penchant.instruments.values.data import Template
+from penchant.instruments.values.data import StanceTemplate
 
 for package in ("ahocorasick_rs", "sentencex", "fsspec", "rensa"):
     pytest.importorskip(package, reason=f"no package {package}")
@@ -61,7 +61,7 @@ def test_words_at_the_beginning_of_a_sentence(
 def test_training_text_in_small_letters(tmp_path: Path, language: str, text: str, tokens: Sequence[str]) -> None:
     (tmp_path / "a.txt").write_text(f"{text}\n", "utf-8")
     write_tokens(
-        Tokens(language=language, layout="sentences"), find_texts([tmp_path / "a.txt"]), tmp_path / "tokens.txt"
+        TokenSettings(language=language, layout="sentences"), find_texts([tmp_path / "a.txt"]), tmp_path / "tokens.txt"
     )
     assert (tmp_path / "tokens.txt").read_text("utf-8").split() == tokens
     assert sum(count_words(tmp_path / "a.txt", language).values()) == len(tokens)
@@ -86,5 +86,5 @@ def test_a_sentence_begins_with_a_capital_of_its_language(language: str, word: s
     assert filled("x [MASK]", word, language) == f"x {word}"
     assert sentence("PERSON x BLANK", word, language) == f"{capital} x [MASK]"
     assert capitalised(f"“{word} x", language) == f"“{capital} x"
-    template = Template(group="g", agree="{statement} [yes]", disagree="{statement} [no]")
+    template = StanceTemplate(group="g", agree="{statement} [yes]", disagree="{statement} [no]")
     assert template.sentence("agree", word, language)[0] == f"{capital} yes"

@@ -21,7 +21,7 @@ from fake_backend import FakeBackend, Shuffling
 from penchant.engine.answer_cache import Cache
 from penchant.engine.batch_plan import Input, length_batches, merge, tree_batches
 from penchant.engine.engine import Engine
-from penchant.engine.read_requests import TOP, LogProbs, Read, Vectors
+from penchant.engine.read_requests import TOP, LogProbs, Read, VectorRead
 from penchant.errors import CacheError
 
 
@@ -68,7 +68,7 @@ def test_every_read_gets_its_own_answer_in_order(asked: list[LogProbs], budget: 
 def test_every_vector_is_of_its_position_and_layers(
     given: list[tuple[LogProbs, list[int]]], budget: int, packs: int, window: int
 ) -> None:
-    asked = [Vectors(read.ids, read.at, tuple(layers)) for read, layers in given]
+    asked = [VectorRead(read.ids, read.at, tuple(layers)) for read, layers in given]
     backend = FakeBackend(packs=packs)
     answers = list(Engine(backend, budget=budget, window=window).answer(asked))
     assert all(batch.trees is None for batch in backend.batches)  # never in trees: masks made by hand may not fit
@@ -149,8 +149,8 @@ def long(i: int) -> LogProbs:
     return LogProbs(tuple(range(i, i + 1_000)), (0,), (1,))
 
 
-def many_vectors(i: int) -> Vectors:
-    return Vectors((i, 1), (0, 1), tuple(range(25)))
+def many_vectors(i: int) -> VectorRead:
+    return VectorRead((i, 1), (0, 1), tuple(range(25)))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from penchant.errors import DataError
 from penchant.grammar.features import parse_condition
 from penchant.grammar.grammar import BUNDLED_GRAMMARS, bundled_grammars, find_grammar, read_grammar
 from penchant.grammar.grammar_file import GrammarFile
-from penchant.grammar.paradigms import Reference
+from penchant.grammar.paradigms import FormReference
 from toy_grammars import TOYS, write_grammar
 
 GRAMMAR = """\
@@ -102,7 +102,7 @@ def test_a_paradigm_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert slots["det"].agree == {"number": (("object", "number"),)}
     assert (slots["other"].categories, slots["other"].differs) == (("noun", "particle"), (("object", "lemma"),))
     parts = {"det": ("lemma", False), "object": ("number", True), "verb": ("past", False), "other": ("lemma", False)}
-    det, thing, verb, other = (Reference(slot, (part,)) for slot, part in parts.items())
+    det, thing, verb, other = (FormReference(slot, (part,)) for slot, part in parts.items())
     assert paradigm.good.pieces == (det, " ", thing, " ", verb, " the ", other, ".")
     varied = paradigm.vary["object"]
     assert (varied.fits, varied.where) == ((), parse_condition("kind!=food"))
@@ -115,9 +115,9 @@ def test_a_column_of_several_parts_is_named_by_features(tmp_path: Path) -> None:
     grammar, tables = TOYS["cases"]
     paradigm = read_grammar(write_grammar(tmp_path, grammar, tables)).paradigms["gender"]
     assert paradigm.good.references == [
-        Reference("subject", (("nom", False), ("number", True))),
-        Reference("verb", (("past", False), ("gender", True), ("number", True))),
-        Reference("object", (("acc.sg", False),)),
+        FormReference("subject", (("nom", False), ("number", True))),
+        FormReference("verb", (("past", False), ("gender", True), ("number", True))),
+        FormReference("object", (("acc.sg", False),)),
     ]
 
 

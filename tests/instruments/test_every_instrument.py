@@ -28,12 +28,12 @@ from penchant.instruments.probe_fields import Written
 from penchant.instruments.registry import instruments, placed, template_files
 from penchant.instruments.run_options import Run
 from penchant.records import ALONE
-from penchant.records import Result as AnyResult
+from penchant.records import BaseResult as AnyResult
 from penchant.report.export import export
 from penchant.report.finding import deciding
 from penchant.report.item_browser import KEYS, ItemTable
 from penchant.report.page import write_report
-from penchant.report.sections import Document, Placed
+from penchant.report.sections import Document, StudySection
 from penchant.study.catalogue import write_template
 from penchant.study.result_directories import read_outcome
 from penchant.study.run import run_study
@@ -52,7 +52,7 @@ class Made:
     """The section of the study that `penchant init` writes, as the report is given it."""
 
     folder: Path
-    section: Placed
+    section: StudySection
 
     def texts(self) -> list[str]:
         """All that the report says in words: methods, limits, titles and notes of tables, captions of figures."""

@@ -20,7 +20,7 @@ from penchant.engine.batch_plan import Batch
 from penchant.errors import DataError, StudyError
 from penchant.models import load
 from penchant.models.load import LanguageModel, read_model
-from penchant.models.source import Source
+from penchant.models.source import ModelSource
 from penchant.text_io import opened
 
 Zoo = Callable[[str], Path]
@@ -83,14 +83,14 @@ def test_a_file_that_was_touched_alone_is_the_same(folder: Path, tmp_path: Path)
 
 
 def test_weights_that_change_while_they_are_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Source.fingerprint
+    plain = ModelSource.fingerprint
 
-    def late(self: Source, digests: Any) -> str:
+    def late(self: ModelSource, digests: Any) -> str:
         found = plain(self, digests)
         overwrite(folder)
         return found
 
-    monkeypatch.setattr(Source, "fingerprint", late)
+    monkeypatch.setattr(ModelSource, "fingerprint", late)
     with pytest.raises(StudyError):
         read_model(folder)
 

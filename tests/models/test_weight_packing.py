@@ -15,7 +15,7 @@ from transformers.pytorch_utils import Conv1D
 import penchant as pc
 from builders import language_model
 from penchant.models import weight_packing
-from penchant.models.weight_packing import Packed
+from penchant.models.weight_packing import PackedLayers
 
 Zoo = Callable[[str], Path]
 
@@ -43,7 +43,7 @@ class Small(torch.nn.Module):
 def packable(monkeypatch: pytest.MonkeyPatch) -> Small:
     monkeypatch.setattr(weight_packing, "WIDE", 0)  # as on a processor with wider registers than AVX2's
     model = Small()
-    if not Packed(Small()).layers:
+    if not PackedLayers(Small()).layers:
         pytest.skip("this build of torch has no oneDNN")
     return model
 
@@ -54,7 +54,7 @@ def test_products_stay_the_same_and_can_be_undone(packable: Small) -> None:
     packable.float()
     with torch.inference_mode():
         before = packable(states.float())
-        packed = Packed(packable)
+        packed = PackedLayers(packable)
         assert packed.layers == [packable.one, packable.two]  # a subclass may compute something else
         torch.testing.assert_close(packable(states.float()), exact, atol=1e-5, rtol=0)
         packed.undo()
@@ -75,7 +75,7 @@ def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
     linear = [m for m in model.modules() if type(m) in (torch.nn.Linear, Conv1D) and m.weight is not embedding]
     weights = [weakref.ref(module.weight) for module in linear]
     tied = model.get_output_embeddings().weight is embedding
-    packed = Packed(model)
+    packed = PackedLayers(model)
     gc.collect()
     assert linear
     assert not [weight for weight in weights if weight() is not None]
@@ -90,7 +90,7 @@ def test_narrow_registers_pack_only_layers_with_many_outputs(
 ) -> None:
     monkeypatch.setattr(weight_packing, "WIDE", 4)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
-    layers = Packed(packable).layers
+    layers = PackedLayers(packable).layers
     assert layers == [layer for layer in (packable.one, packable.two) if layer.bias.numel() >= fewest]
 
 
@@ -104,7 +104,7 @@ def test_without_instructions_a_product_is_rounded_once(dtype: torch.dtype, monk
     states = torch.randn(2, 7, 8).to(dtype)
     with torch.inference_mode():
         exact = torch.nn.functional.linear(states.double(), model.one.weight.double(), model.one.bias.double())
-        packed = Packed(model)
+        packed = PackedLayers(model)
         assert packed.layers == [model.one, model.two]
         # Half a unit in the last place, and a little for float32's own rounding.
         torch.testing.assert_close(model.one(states).double(), exact, atol=1e-6, rtol=0.501 * torch.finfo(dtype).eps)
@@ -120,7 +120,7 @@ def test_float16_with_instructions_is_left_to_torch(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(weight_packing, "_widens", lambda _: False)
     model = Small().half()
     model.dtype = torch.float16
-    assert not Packed(model).layers
+    assert not PackedLayers(model).layers
     assert not any("forward" in vars(layer) for layer in model.children())
 
 
@@ -138,7 +138,7 @@ def test_scores_without_instructions_are_those_of_torch(zoo: Zoo, dtype: str, mo
 
 def test_packed_weights_cannot_be_used_by_mistake(packable: Small) -> None:
     with torch.inference_mode():
-        Packed(packable)
+        PackedLayers(packable)
         before = packable(torch.ones(1, 8))
         assert torch.equal(packable(torch.ones(1, 8)), before)
         with pytest.raises(RuntimeError):

@@ -15,7 +15,7 @@ import pytest
 
 from penchant.rating.judgement_store import Store
 from penchant.rating.server_process import Address, links
-from penchant.rating.tasks import Question, Task
+from penchant.rating.tasks import Question, RatingTask
 from penchant.tables.rows import read_rows
 from rating_client import FORM, Client, choice_task, scale_task, serving
 
@@ -23,7 +23,7 @@ Place = tuple[Store, Address, dict[str, str]]
 
 
 @contextmanager
-def site(folder: Path, task: Task, slots: int = 0, public: str = "") -> Iterator[Place]:
+def site(folder: Path, task: RatingTask, slots: int = 0, public: str = "") -> Iterator[Place]:
     opened = Store.open(folder / "r.sqlite", task, raters=["anna", "ben"], slots=slots)
     with opened as store, serving(store, public) as address:
         yield store, address, dict(links(store, address))

@@ -39,8 +39,8 @@ from penchant.records import Signature, with_nan
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
-from penchant.report.sections import Document, Placed, Section
-from penchant.report.tables import Number, P, Row, Table, constant, marked, untold
+from penchant.report.sections import Document, Section, StudySection
+from penchant.report.tables import Number, P, ReportRow, ReportTable, constant, marked, untold
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import Outcome, read_outcome
 from penchant.study.run import run_study
@@ -306,11 +306,11 @@ def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Pat
 def test_columns_of_a_table_worked_by_hand() -> None:
     thirds, ends = Number(1 / 3, 0.1, 0.5), Number(low=-1, high=1)
     first = ("a,\r", 3, thirds, ends, P(1e-9), Number(0.5, n=2), P(0.25), Number())
-    table = Table(
+    table = ReportTable(
         "name",
         "title",
         ("text", "n", "x", "range", "p", "share", "p ", "none"),
-        (Row(first, "s1"), Row(("", 4, Number(), Number(), P(math.nan), Number(n=0), "", Number()), "s2")),
+        (ReportRow(first, "s1"), ReportRow(("", 4, Number(), Number(), P(math.nan), Number(n=0), "", Number()), "s2")),
     )
     assert _text(_frame(table)) == (
         '"text","n","x","x low","x high","range low","range high","range p","share","share n","share p","none",'
@@ -433,14 +433,14 @@ def test_texts_worked_by_hand() -> None:
     assert escaped("y\u0304") == r"$\bar{y}$"
 
 
-TABLE = Table(
+TABLE = ReportTable(
     "t",
     "Accuracy in %",
     ("model_a", "|A|−|U|", "accuracy", "p "),
     (
-        Row(("x&y", "-2", Number(-12.345, -20.5, 1, n=7, form="+.1f"), P(1.2e-5)), "penchant:1|model:x&y"),
-        Row(("[z]", "+1", Number(), P(math.nan)), "penchant:1|model:[z]"),
-        Row(("*", "0", Number(3, form="+.1f"), P(0)), "penchant:1|model:x&y"),
+        ReportRow(("x&y", "-2", Number(-12.345, -20.5, 1, n=7, form="+.1f"), P(1.2e-5)), "penchant:1|model:x&y"),
+        ReportRow(("[z]", "+1", Number(), P(math.nan)), "penchant:1|model:[z]"),
+        ReportRow(("*", "0", Number(3, form="+.1f"), P(0)), "penchant:1|model:x&y"),
     ),
     "Note: 5 > 4.",
 )
@@ -507,19 +507,19 @@ def test_every_number_is_the_terminals(finished: Path, tmp_path: Path) -> None:
             assert comments == {row.signature for row in table.rows}
 
 
-NOTED = Table(
+NOTED = ReportTable(
     "t",
     "Accuracy",
     ("data", "pairs", "score", "model", "accuracy", "A=U", "p", "p "),
     (
-        Row(("d_1", 7, "none", "m", Number(0.5, notes=told("few pairs")), Number(0.1), P(math.nan), P(0.5))),
-        Row(("d_1", 7, "mean", "m", Number(0.25), Number(0.1), P(math.nan), P(0.25))),
-        Row(("d_1", 7, "none", "n", Number(notes=told("no pairs")), Number(0.1), P(math.nan), P(0.25))),
+        ReportRow(("d_1", 7, "none", "m", Number(0.5, notes=told("few pairs")), Number(0.1), P(math.nan), P(0.5))),
+        ReportRow(("d_1", 7, "mean", "m", Number(0.25), Number(0.1), P(math.nan), P(0.25))),
+        ReportRow(("d_1", 7, "none", "n", Number(notes=told("no pairs")), Number(0.1), P(math.nan), P(0.25))),
     ),
 )
 
 
-def body(table: Table, *, once: bool = True) -> list[str]:
+def body(table: ReportTable, *, once: bool = True) -> list[str]:
     """The lines of a table between its rules, and its caption first."""
     lines = latex_table(table, "l", once=once).splitlines()
     caption = next(line for line in lines if line.startswith("\\caption"))
@@ -543,18 +543,23 @@ def test_what_is_the_same_in_all_rows_is_said_once() -> None:
         "score & model & accuracy & A=U & p",
     ], "but a measured number stays"
     assert body(NOTED, once=False)[1] == "data & pairs & score & model & accuracy & A=U & p & p"
-    one, alike = replace(NOTED, rows=NOTED.rows[:1]), Table("t", "t", ("a", "b"), (Row(("x", 1)), Row(("x", 1))))
+    one, alike = (
+        replace(NOTED, rows=NOTED.rows[:1]),
+        ReportTable("t", "t", ("a", "b"), (ReportRow(("x", 1)), ReportRow(("x", 1)))),
+    )
     assert constant(one) == constant(alike) == [], "a table keeps what would be all of it"
 
 
-def placed(*tables: Table) -> Document:
+def placed(*tables: ReportTable) -> Document:
     """A document of one section that has these tables."""
     section = Section("T", "?", lambda _: list(tables), lambda _: [], lambda _: [], None, lambda _: [], lambda _: [])
-    return Document([Placed("t", "T", section, [], None, {})])
+    return Document([StudySection("t", "T", section, [], None, {})])
 
 
-OTHER = Table("other", "Other", ("where", "β, for other raters too"), (Row(("d_1, mean", 1)), Row(("d_1, none", 2))))
-WORDS = Table("words", "Words", ("set", "word"), (Row(("X", "oak")),))
+OTHER = ReportTable(
+    "other", "Other", ("where", "β, for other raters too"), (ReportRow(("d_1, mean", 1)), ReportRow(("d_1, none", 2)))
+)
+WORDS = ReportTable("words", "Words", ("set", "word"), (ReportRow(("X", "oak")),))
 
 
 def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
@@ -565,7 +570,7 @@ def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
         ("c", Number(1.0, notes=left_out(4)), Number(2.0)),
         ("d", Number(1.0, notes=left_out(5)), Number(2.0)),
     ]
-    table = Table("t", "T", ("model", "β", "δ"), tuple(Row(each) for each in cells))
+    table = ReportTable("t", "T", ("model", "β", "δ"), tuple(ReportRow(each) for each in cells))
     export(placed(table, OTHER), "csv", tmp_path)
     said = [row["note"] for row in read(tmp_path / "t-t.csv")]
     assert said == ["β: 3 of 9 left out; δ: rough", "", "β: 4 of 9 left out", "β: 5 of 9 left out"]
@@ -578,7 +583,9 @@ def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
 def test_a_short_table_is_printed_beside_the_full_one(tmp_path: Path) -> None:
     """Upright, where the full one is rotated; columns that are chosen are all of one table."""
     wide = tuple(f"a column of numbers {i}" for i in range(9))
-    whole = Table("t", "T", ("model", *wide), (Row(("m", *map(Number, range(9)))), Row(("n", *map(Number, range(9))))))
+    whole = ReportTable(
+        "t", "T", ("model", *wide), (ReportRow(("m", *map(Number, range(9)))), ReportRow(("n", *map(Number, range(9)))))
+    )
     both = replace(whole, short=replace(whole.only([0, 1, 2]), title="Less of it"))
     export(placed(both), "latex", tmp_path)
     short, full = ((tmp_path / name).read_text("utf-8") for name in ("t-t.tex", "t-t-full.tex"))
@@ -645,10 +652,12 @@ def test_the_program_and_python_choose_alike(penchant: Program, finished: Path, 
     refused(penchant("export", str(finished), "--to", "csv", "--columns", "modle"), "'modle'", "did you mean model")
 
 
-def big(rows: int, name: str, columns: int = 2) -> Table:
+def big(rows: int, name: str, columns: int = 2) -> ReportTable:
     heads = ("name", *(f"accuracy {i}" for i in range(columns)))
     number = Number(12.34, 10, 20, n=1000, form=".1f")
-    return Table("big", "Big", heads, tuple(Row((f"{name}{i}", *[number] * columns), f"s{i % 2}") for i in range(rows)))
+    return ReportTable(
+        "big", "Big", heads, tuple(ReportRow((f"{name}{i}", *[number] * columns), f"s{i % 2}") for i in range(rows))
+    )
 
 
 def test_a_long_table_runs_over_pages_and_repeats_its_head() -> None:
@@ -667,7 +676,7 @@ def test_a_wide_table_breaks_its_texts_then_stands_on_its_side() -> None:
     assert "organisation/\\allowbreak{}a\\_\\allowbreak{}model" in broken
     assert "landscape" not in broken.split("\n", 1)[1]
     assert "\\begin{landscape}" in latex_table(big(3, name, 6), "l")
-    tall = Table("t", "t", ("a", "b", "c"), (Row((name * 3, name * 3, 1)),))
+    tall = ReportTable("t", "t", ("a", "b", "c"), (ReportRow((name * 3, name * 3, 1)),))
     assert "\\begin{landscape}" in latex_table(tall, "l"), "upright a row would have more than four lines"
 
 
@@ -812,9 +821,9 @@ def test_signs_that_need_another_engine_are_named(tmp_path: Path) -> None:
 
 @needs("pdflatex")
 def test_pdflatex_takes_every_sign(tmp_path: Path) -> None:
-    rows = tuple(Row((text, i)) for i, text in enumerate([*hard_strings(), *own_signs()]))
+    rows = tuple(ReportRow((text, i)) for i, text in enumerate([*hard_strings(), *own_signs()]))
     (tmp_path / "table.tex").write_text(
-        latex_table(Table("t", "".join(HARD[20:40]), ("text", "n"), rows), "t"), "utf-8"
+        latex_table(ReportTable("t", "".join(HARD[20:40]), ("text", "n"), rows), "t"), "utf-8"
     )
     preamble = r"\documentclass{article}\usepackage[T1]{fontenc}\usepackage{array,booktabs,longtable,pdflscape}"
     (tmp_path / "all.tex").write_text(preamble + r"\begin{document}\input{table}\end{document}", "utf-8")
@@ -831,8 +840,8 @@ def test_pdflatex_takes_every_sign(tmp_path: Path) -> None:
 )
 def test_unicode_engines_print_every_sign(tmp_path: Path, engine: str) -> None:
     texts = hard_strings()
-    rows = tuple(Row((text, 1000 + i)) for i, text in enumerate(texts))
-    (tmp_path / "table.tex").write_text(latex_table(Table("t", "t", ("text", "n"), rows), "t"), "utf-8")
+    rows = tuple(ReportRow((text, 1000 + i)) for i, text in enumerate(texts))
+    (tmp_path / "table.tex").write_text(latex_table(ReportTable("t", "t", ("text", "n"), rows), "t"), "utf-8")
     preamble = r"\documentclass{article}\usepackage{fontspec,array,booktabs,longtable,pdflscape}"
     (tmp_path / "all.tex").write_text(preamble + r"\begin{document}\input{table}\end{document}", "utf-8")
     tex(tmp_path, engine, *STRICT, "all")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penchant.instruments.registry import instruments
-from penchant.records import Estimate, Result, Signature, Test, summary_table
+from penchant.records import BaseResult, Estimate, Signature, Test, summary_table
 from penchant.report.finding import Shown, across, differences, levels, listed, told
 from penchant.wording.phrases import Note, notes_json
 
@@ -150,7 +150,7 @@ def estimated(row: Mapping[str, Any], **by: str) -> Estimate:
     return Estimate(levels.pop("of"), value, n, low, high, test=test, by=levels, notes=notes)
 
 
-def result(case: Mapping[str, Any], model: str) -> Result:
+def result(case: Mapping[str, Any], model: str) -> BaseResult:
     """Return the result of a model in a case."""
     signature = Signature.of(case["probe"], model=model, level=0.95, resamples=100, seed=0, **case["recipe"])
     items = case.get("items", {})
@@ -159,7 +159,7 @@ def result(case: Mapping[str, Any], model: str) -> Result:
     table = pl.DataFrame({"id": ids, **items})
     if case["probe"] == "cloze":  # sentences of which nobody rated a word
         table = table.with_columns(**dict.fromkeys(("words", "raters", "ratings"), pl.lit([], pl.List(pl.String))))
-    return Result(signature, table, summary_table((each, signature) for each in rows))
+    return BaseResult(signature, table, summary_table((each, signature) for each in rows))
 
 
 def compared(case: Mapping[str, Any]) -> pl.DataFrame:

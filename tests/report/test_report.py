@@ -27,7 +27,7 @@ from penchant import MinimalPairs, Result, Signature, load
 from penchant.instruments.run_options import Run
 from penchant.report.detokenize import readable
 from penchant.report.page import page, write_report
-from penchant.report.tables import Number, Row, Table
+from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.study.manifest import read_manifest
 from penchant.study.result_directories import Outcome, read_outcome, side_by_side
 from penchant.study.run import run_study
@@ -906,7 +906,7 @@ def test_pieces_of_other_tokenizers_stay_as_they_are() -> None:
 def test_a_table_in_the_terminal_keeps_its_columns() -> None:
     """A line break is a space; wide characters take two columns, combining ones none."""
     rows = (("two\nlines", Number(1.25, 1, 2, 3)), ("日本", Number()), ("e\u0301", Number(-1, form="+.1f")), ("x", 7))
-    table = Table("name", "Title", ("text", "number"), tuple(Row(cells) for cells in rows), "A note.")
+    table = ReportTable("name", "Title", ("text", "number"), tuple(ReportRow(cells) for cells in rows), "A note.")
     assert str(table).splitlines() == [
         "Title",
         "text                      number",

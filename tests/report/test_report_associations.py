@@ -36,7 +36,7 @@ from penchant.instruments.run_options import Run
 from penchant.report.export import export
 from penchant.report.page import page, write_report
 from penchant.report.references import cited
-from penchant.report.tables import Number, Table
+from penchant.report.tables import Number, ReportTable
 from penchant.stats.association import effect_size
 from penchant.study.result_directories import Outcome, read_outcome
 from penchant.study.run import run_study
@@ -434,7 +434,7 @@ def test_signatures_are_listed_where_their_numbers_are(finished: Path, outcome: 
 # Across measures ----------------------------------------------------------------------------------------------------
 
 
-def across(outcome: Outcome) -> tuple[Table, Table]:
+def across(outcome: Outcome) -> tuple[ReportTable, ReportTable]:
     own = next(each for each in placed(outcome.results, outcome.comparisons) if each.place == ACROSS)
     table, columns = own.section.tables(own.results)
     return table, columns

@@ -15,8 +15,8 @@ from rich.cells import cell_len
 import penchant as pc
 from answers import Answer
 from penchant.cli.report import show
-from penchant.report.sections import Document, Placed
-from penchant.report.tables import Number, Row, Table
+from penchant.report.sections import Document, StudySection
+from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.report.terminal import ROWS, headline, wrapped
 from penchant.study.result_directories import read_outcome
 from penchant.tables.data_paths import PACKAGE
@@ -26,9 +26,9 @@ ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")
 NAMES = tuple(f"number {i}" for i in range(6))
 
 
-def table(rows: int, first: tuple[str, ...] = (), model: str = "model") -> Table:
-    lines = tuple(Row(("blimp", f"{model}-{i}", *[ESTIMATE] * 6)) for i in range(rows))
-    return Table("t", "A title", ("data", "model", *NAMES), lines, "A note.", first=first)
+def table(rows: int, first: tuple[str, ...] = (), model: str = "model") -> ReportTable:
+    lines = tuple(ReportRow(("blimp", f"{model}-{i}", *[ESTIMATE] * 6)) for i in range(rows))
+    return ReportTable("t", "A title", ("data", "model", *NAMES), lines, "A note.", first=first)
 
 
 def test_columns_that_fit_the_most_wanted_first() -> None:
@@ -134,7 +134,7 @@ def test_five_cautions_and_how_many_more(capfd: pytest.CaptureFixture[str], penc
     assert penchant("run", study, "-o", "out")[0] == 0
     (placed,) = read_outcome("out").document().sections
     cautions = tuple(f"caution {i}" for i in range(8))
-    many: Placed = replace(placed, results=[replace(result, cautions=cautions) for result in placed.results])
+    many: StudySection = replace(placed, results=[replace(result, cautions=cautions) for result in placed.results])
     capfd.readouterr()
     show(Document([many]))
     err = capfd.readouterr().err

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial import distance
 
 from penchant.errors import DataError
-from penchant.instruments.associations.contextual_effects import Contextual, Pool, _widen, contextual_effects
+from penchant.instruments.associations.contextual_effects import Contextual, VectorPool, _widen, contextual_effects
 
 Array = NDArray[np.float64]
 Grid = list[list[Fraction]]
@@ -30,7 +30,7 @@ Sets = tuple[list[Picked], list[Picked], list[Picked], list[Picked]]
 
 
 def sample(sets: Sets, *, ddof: int = 1, keep: int = 200) -> Contextual:
-    x, y, a, b = ([Pool(lambda own=own: own, picks) for own, picks in part] for part in sets)  # type: ignore[misc]
+    x, y, a, b = ([VectorPool(lambda own=own: own, picks) for own, picks in part] for part in sets)  # type: ignore[misc]
     return contextual_effects((x, y), (a, b), ddof=ddof, keep=keep)
 
 

@@ -59,7 +59,7 @@ def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) ->
 
 def test_a_result_keeps_its_recipe_whatever_its_names_hold(tmp_path: Path) -> None:
     """A line separator in the name of a model or in a caution does not end the line of signature.txt."""
-    from penchant.records import Result as Plain
+    from penchant.records import BaseResult as Plain
     from penchant.records import Signature, read_result
 
     signature = Signature.of("cloze", model="a\u2028b\x85c\nd", data="e\u2029f")

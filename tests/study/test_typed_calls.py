@@ -18,7 +18,7 @@ import pytest
 import penchant as pc
 from penchant.instruments import registry
 from penchant.instruments.base import Probe
-from penchant.instruments.probe_fields import Table
+from penchant.instruments.probe_fields import TableField
 
 PROBES: list[Any] = [described.probe for described in registry.instruments().values()]
 
@@ -100,7 +100,7 @@ def test_checkers_let_a_call_give_a_table_where_one_is_taken(probe: type[Probe])
     for base in reversed(probe.__mro__):
         declared |= {name: str(text) for name, text in inspect.get_annotations(base).items()}
     for name, field in probe.model_fields.items():
-        if any(isinstance(part, Table) for part in field.metadata):
+        if any(isinstance(part, TableField) for part in field.metadata):
             assert declared[name].startswith(("Annotated[Given[", "Annotated[_Files,")), name
 
 

@@ -12,7 +12,7 @@ import pytest
 import penchant
 from penchant.instruments.acceptability.data import AcceptabilityColumns, read_judged
 from penchant.tables.footer_rows import footer
-from penchant.tables.table_row import Row
+from penchant.tables.table_row import FileRow
 
 pc: Any = penchant
 Program = Callable[..., tuple[int, str, str]]
@@ -20,9 +20,9 @@ STATEMENTS = ("s1", "s2")
 PEOPLE = "id,s1,s2\n" + "".join(f"R{i},{1 + i % 5},{1 + i % 3}\n" for i in range(8))
 
 
-def of(*cells: tuple[object, ...]) -> list[Row]:
+def of(*cells: tuple[object, ...]) -> list[FileRow]:
     people = [(f"R{i}", 1 + i % 5, 2) for i in range(8)]
-    return [Row(n, dict(zip(("id", "s1", "s2"), row, strict=True))) for n, row in enumerate([*people, *cells], 2)]
+    return [FileRow(n, dict(zip(("id", "s1", "s2"), row, strict=True))) for n, row in enumerate([*people, *cells], 2)]
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,15 @@ def test_respondents_are_kept(rows: list[tuple[object, ...]]) -> None:
 
 def test_a_first_cell_that_others_have_is_no_total() -> None:
     rows = [
-        Row(n, {"mood": mood, "s1": 3}) for n, mood in enumerate(["kind", "mean", "kind", "mean", "kind", "mean"] * 3)
+        FileRow(n, {"mood": mood, "s1": 3})
+        for n, mood in enumerate(["kind", "mean", "kind", "mean", "kind", "mean"] * 3)
     ]
     assert footer(rows, "people.csv") is None
-    texts = [Row(n, {"comment": f"comment number {n}", "s1": None}) for n in range(9)]
+    texts = [FileRow(n, {"comment": f"comment number {n}", "s1": None}) for n in range(9)]
     assert footer(texts, "people.csv") is None
-    assert footer([Row(2, {"id": "Total", "s1": 3})], "people.csv") is None, "a table of one row has nothing below it"
+    assert footer([FileRow(2, {"id": "Total", "s1": 3})], "people.csv") is None, (
+        "a table of one row has nothing below it"
+    )
 
 
 @pytest.mark.parametrize("last", ["Mean,3,2", "Total,,", "N=8,,", "Note: made up,,"])

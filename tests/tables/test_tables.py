@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import builders
 from penchant.errors import DataError
-from penchant.tables.rows import Row, columns, read_rows
+from penchant.tables.rows import FileRow, columns, read_rows
 from penchant.text_io import saved_as_utf8
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -67,7 +67,7 @@ def test_json_lines_round_trip(
     objects: list[dict[str, object]] = [dict(zip("abc", row, strict=True)) for row in rows]
     content = end.join(json.dumps(value, ensure_ascii=ascii_only) for value in objects)
     path = write(folder, "\ufeff" * bom + content)
-    assert read_rows(path) == [Row(line, value) for line, value in enumerate(objects, 1)]
+    assert read_rows(path) == [FileRow(line, value) for line, value in enumerate(objects, 1)]
 
 
 @given(rows=ROWS, indent=st.sampled_from([None, 0, 2]))
@@ -76,14 +76,14 @@ def test_json_array_round_trip(folder: Path, rows: list[tuple[str, ...]], indent
     path = write(folder, json.dumps(objects, ensure_ascii=False, indent=indent))
     # Indented, an element is a line for each of its three values and one for each brace; else all are on line 1.
     lines = [2 + 5 * i if indent is not None else 1 for i in range(len(rows))]
-    assert read_rows(path) == [Row(line, value) for line, value in zip(lines, objects, strict=True)]
+    assert read_rows(path) == [FileRow(line, value) for line, value in zip(lines, objects, strict=True)]
 
 
 @given(rows=ROWS)
 def test_parquet_round_trip(folder: Path, rows: list[tuple[str, ...]]) -> None:
     path = folder / "table"
     pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").write_parquet(path)
-    assert read_rows(path) == [Row(i, dict(zip("abc", row, strict=True))) for i, row in enumerate(rows, 1)]
+    assert read_rows(path) == [FileRow(i, dict(zip("abc", row, strict=True))) for i, row in enumerate(rows, 1)]
 
 
 def test_values_keep_their_types(folder: Path) -> None:
@@ -133,11 +133,11 @@ def test_tab_or_comma_is_decided_by_the_header(folder: Path) -> None:
 def test_separators_of_unicode_end_no_line(folder: Path) -> None:
     text = "a\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029b"
     assert read_rows(write(folder, f"x,y\n{text},1\n{text},2\n")) == [
-        Row(2, {"x": text, "y": "1"}),
-        Row(3, {"x": text, "y": "2"}),
+        FileRow(2, {"x": text, "y": "1"}),
+        FileRow(3, {"x": text, "y": "2"}),
     ]
     raw = json.dumps({"x": "\x85\u2028\u2029"}, ensure_ascii=False)
-    assert read_rows(write(folder, f"{raw}\n{raw}\n"))[1] == Row(2, {"x": "\x85\u2028\u2029"})
+    assert read_rows(write(folder, f"{raw}\n{raw}\n"))[1] == FileRow(2, {"x": "\x85\u2028\u2029"})
 
 
 def test_white_space_and_control_characters_are_kept_but_for_nul(folder: Path) -> None:
@@ -289,7 +289,7 @@ def test_a_field_beyond_all_measure(folder: Path) -> None:
 
 
 def test_an_unnamed_first_column_is_a_row_index(folder: Path) -> None:
-    assert read_rows(write(folder, ",a\n0,x\n1,y\n"))[1] == Row(3, {"": "1", "a": "y"})
+    assert read_rows(write(folder, ",a\n0,x\n1,y\n"))[1] == FileRow(3, {"": "1", "a": "y"})
 
 
 def test_broken_parquet(folder: Path) -> None:

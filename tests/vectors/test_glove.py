@@ -23,7 +23,7 @@ from penchant.errors import DataError, MethodError, ModelError
 from penchant.vectors import glove
 from penchant.vectors.glove import GloVe, cooccurrences
 from penchant.vectors.similarity import similarity_tests
-from penchant.vectors.token_file import Corpus, Trained, read_tokens
+from penchant.vectors.token_file import TokenFile, Trained, read_tokens
 
 pytest.importorskip("numba")
 from penchant.vectors import kernels
@@ -144,7 +144,7 @@ def test_counts_against_three_loops(sentences: list[list[int]], window: int, at_
     ids = np.array([word for own in sentences for word in own], np.int32)
     lengths = np.array([len(own) for own in sentences], np.int32)
     words = tuple("abcdef")
-    corpus = Corpus(words, np.bincount(ids, minlength=6), ids, lengths, len(ids), len(lengths))
+    corpus = TokenFile(words, np.bincount(ids, minlength=6), ids, lengths, len(ids), len(lengths))
     expected = brute_glove.cooccurrences(sentences, window)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(glove, "_PAIRS_AT_ONCE", at_once)
@@ -159,7 +159,7 @@ def test_rare_words_are_no_distance(tmp_path: Path) -> None:
 
 def test_a_window_that_no_code_can_hold() -> None:
     words: Any = range(1 << 31)
-    corpus = Corpus(words, np.ones(1, np.int64), np.zeros(9, np.int32), np.array([9], np.int32), 9, 1)
+    corpus = TokenFile(words, np.ones(1, np.int64), np.zeros(9, np.int32), np.array([9], np.int32), 9, 1)
     assert as_table(cooccurrences(corpus, 2)) == {(0, 0): 2 * (8 + 7 / 2)}
     with pytest.raises(MethodError, match="window 3 is too wide for 2147483648 words — give a smaller window"):
         cooccurrences(corpus, 3)

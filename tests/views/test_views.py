@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.report.tables import Number
 from penchant.views.figures import Each, Forest, Panels
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import At, Source, compared, sources
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import At, RowSource, compared, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p
 from penchant.wording.templates import Text
@@ -28,7 +28,7 @@ items: {noun: words, unit: none, remark: ["{{ n ~ ' times' if n is defined }}", 
 """
 
 
-def result(name: str, values: dict[str, tuple[float, float]]) -> Result:
+def result(name: str, values: dict[str, tuple[float, float]]) -> BaseResult:
     """Return a result with a gap and a spread of each group."""
     signature = Signature.of("x", model=name)
     rows = [
@@ -37,7 +37,7 @@ def result(name: str, values: dict[str, tuple[float, float]]) -> Result:
         for group, value in ((group, pair[position]) for group, pair in values.items())
     ]
     items = pl.DataFrame({"id": [*values], "group": [*values]})
-    return Result(signature, items, summary_table((row, signature) for row in rows))
+    return BaseResult(signature, items, summary_table((row, signature) for row in rows))
 
 
 def words(tmp_path: Path) -> Text:
@@ -99,7 +99,7 @@ def test_each_level_has_a_figure(tmp_path: Path) -> None:
     assert told == [("gaps-1", "Gaps of b", "gaps"), ("gaps-2", "Gaps of a", "gaps")]
 
 
-def panels(results: Sequence[Result]) -> list[Panel]:
+def panels(results: Sequence[BaseResult]) -> list[Panel]:
     """Return two panels with points, and one without between them."""
     places = {"one": 0.0, "beside": 0.01, "two": 2.0}
     points = [{"of": name, "a": place, "b": 10 * place} for name, place in places.items()]
@@ -125,12 +125,12 @@ def test_panels_of_a_scatter_have_the_same_axes(tmp_path: Path) -> None:
 
 
 def test_items_may_be_other_rows_than_those_of_a_result(tmp_path: Path) -> None:
-    def rows(result: Result) -> pl.DataFrame:
+    def rows(result: BaseResult) -> pl.DataFrame:
         n = len(result.items)
         strips = {"words": [["v", "w"]] * n, "numbers": [[1.0, 2.0]] * n, "marks": [[0.5, 1.0]] * n}
         return pl.DataFrame({"id": result.items["id"], "n": range(1, n + 1), **strips})
 
-    tokens = Tokens("strip", "words", "id", "numbers", lambda items: items["id"].to_list(), marks="marks")
+    tokens = TokenStrip("strip", "words", "id", "numbers", lambda items: items["id"].to_list(), marks="marks")
     spec = Items((ItemColumn("id", "id"),), (ModelColumn("n"),), (tokens,), rows=rows)
     table = spec.table(RESULTS, words(tmp_path))
     assert [column.values.to_list() for column in table.columns] == [["a", "b"], [None, 1], [1, 2]]
@@ -163,7 +163,7 @@ def test_a_table_is_made_of_what_there_is(tmp_path: Path) -> None:
 
 
 def test_rows_are_made_of_those_of_all_models(tmp_path: Path) -> None:
-    def largest(found: Sequence[Source]) -> list[Source]:
+    def largest(found: Sequence[RowSource]) -> list[RowSource]:
         return [max(found, key=lambda source: source.only(At(measure="gap", group="b"))[0]["value"])]
 
     table = TableSpec("gaps", At(measure="gap"), (model(),), of=largest).table(sources(RESULTS), words(tmp_path))

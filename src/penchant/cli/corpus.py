@@ -30,7 +30,7 @@ from penchant.plurals import counted
 from penchant.text_io import exists
 
 if TYPE_CHECKING:
-    from penchant.cluster.connect import Place
+    from penchant.cluster.connect import ClusterOptions
     from penchant.corpus.per_file_search import ByFile
     from penchant.corpus.stimulus_sets import StimulusSet
 
@@ -101,15 +101,15 @@ def _read_stimuli(data: list[Path]) -> StimulusSet:
 
 
 @contextmanager
-def _searchers(where: Place | None) -> Iterator[ByFile | None]:
+def _searchers(where: ClusterOptions | None) -> Iterator[ByFile | None]:
     if where is None:
         yield None
         return
     from penchant.cluster.connect import joined
     from penchant.cluster.corpus_search import searched_by
-    from penchant.cluster.pool import Pool
+    from penchant.cluster.pool import WorkerPool
 
-    with joined(where), closing(Pool(where, None, say=note)) as pool:
+    with joined(where), closing(WorkerPool(where, None, say=note)) as pool:
         yield searched_by(pool)
 
 

@@ -13,7 +13,7 @@ from penchant.limits import BATCH_TOKENS, COUNT, PROCESSES
 from penchant.progress import waiting
 
 if TYPE_CHECKING:
-    from penchant.cluster.connect import Place
+    from penchant.cluster.connect import ClusterOptions
     from penchant.models.load import LanguageModel
 
 ModelOption = Annotated[
@@ -122,13 +122,13 @@ def load_language_model(
     return language_model(model, probabilities=probabilities)
 
 
-def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
+def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
     """Return the cluster on which to run, or None for this process. Raises ClusterError or MethodError."""
-    from penchant.cluster.connect import Place
+    from penchant.cluster.connect import ClusterOptions
 
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
         raise MethodError("--workers, --cpus and --gpus need --on", hint="add --on, such as --on ray")
-    return None if on is None else Place(on, workers, cpus, gpus)
+    return None if on is None else ClusterOptions(on, workers, cpus, gpus)
 
 
 def cache_path(option: str | None) -> Path | None:

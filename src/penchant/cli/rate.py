@@ -15,7 +15,7 @@ from penchant.plurals import counted, for_one
 
 if TYPE_CHECKING:
     from penchant.rating.task_builder import Judge
-    from penchant.rating.tasks import Task
+    from penchant.rating.tasks import RatingTask
 
 PORT = 8377
 """Default port of the page."""
@@ -160,7 +160,7 @@ def _judges() -> list[Judge]:
     return [each.judge for each in instruments().values() if each.judge is not None]
 
 
-def _serve(task: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
+def _serve(task: RatingTask, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
     from penchant.rating.judgement_store import Store
     from penchant.rating.server_process import LOOPBACK, Address, check_public, links, listening, serve
     from penchant.tables.judgement_database import is_beside
@@ -186,7 +186,7 @@ def _serve(task: Task, out: Path, names: list[str], slots: int, host: str, port:
 
 
 def _without_server(
-    task: Task, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
+    task: RatingTask, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
 ) -> None:
     from penchant.rating.judgement_store import Store
     from penchant.rating.offline_page import take_in, write_pages

@@ -129,12 +129,12 @@ def score(
         raise MethodError("--prefix needs a table", hint="give the column of its sentences with --column")
     source = _source(file, column, prefix)
     lm = loaded(cache=cache, rehash=rehash)
-    wanted = Wanted(method, normalise, unigrams, prefix is not None, neutral, format)
+    wanted = ScoreOptions(method, normalise, unigrams, prefix is not None, neutral, format)
     _score(lm, source, wanted, cache_path(cache), batch_tokens, counted=file != "-")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ScoreOptions:
     """Parameters of the requested scores, and their output format."""
 
     method: str | None
@@ -148,7 +148,7 @@ class Wanted:
 def _score(
     lm: LanguageModel,
     source: Source,
-    wanted: Wanted,
+    wanted: ScoreOptions,
     cache: Path | None,
     batch_tokens: int | None,
     *,
@@ -181,7 +181,7 @@ def _score(
     scorer.close()
 
 
-def _valued(scorer: Scorer, source: Source, wanted: Wanted, unseen: Unseen) -> Iterator[Valued]:
+def _valued(scorer: Scorer, source: Source, wanted: ScoreOptions, unseen: Unseen) -> Iterator[Valued]:
     """Yield the scores of sentences, conditional on their prefixes if there are any, and the normalised values."""
     from penchant.engine.normalisations import PREFIXED
     from penchant.engine.scorer import valued

@@ -14,7 +14,7 @@ from penchant.errors import MethodError
 from penchant.plurals import counted
 
 if TYPE_CHECKING:
-    from penchant.cluster.connect import Place
+    from penchant.cluster.connect import ClusterOptions
     from penchant.models.load import LanguageModel
 
 
@@ -33,7 +33,7 @@ class Asked:
 
 
 def stream(
-    place: Place,
+    place: ClusterOptions,
     load: Callable[[], LanguageModel],
     asked: Asked,
     names: list[str],
@@ -45,7 +45,7 @@ def stream(
     """Score the files that `names` refer to, and write a summary to standard error."""
     from penchant.cluster.connect import imported, joined
     from penchant.cluster.model_transfer import wanted
-    from penchant.cluster.pool import Pool
+    from penchant.cluster.pool import WorkerPool
     from penchant.cluster.score_stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.normalisations import FREQUENCY, PREFIXED, check_normalise
@@ -73,7 +73,7 @@ def stream(
     )
     trust = {"trust_remote_code": asked.trust_remote_code, "allow_pickle": asked.allow_pickle}
     source = wanted(model, asked.model, device=asked.device, **trust)
-    with joined(place), closing(Pool(place, source, say=note)) as pool:
+    with joined(place), closing(WorkerPool(place, source, say=note)) as pool:
         total = Stream(files, recipe, out, pool, asked.batch_tokens, say).run(resume=resume)
     before = f", {total.before} of them before" if total.before else ""
     rejects = f" + {counted(total.rejects, 'rejects')}" if total.rejects or on_error == "reject" else ""

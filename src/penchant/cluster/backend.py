@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.cluster.pool import DEEP, Job, Pool
+from penchant.cluster.pool import DEEP, Job, WorkerPool
 from penchant.engine.backends import LocalBackend
 from penchant.engine.batch_plan import Batch
 from penchant.models.load import LanguageModel
@@ -18,7 +18,7 @@ _NOTHING = np.empty(0, np.int64)
 class RayBackend:
     """A backend that runs several batches at once on the workers of a pool."""
 
-    def __init__(self, model: LanguageModel, pool: Pool) -> None:
+    def __init__(self, model: LanguageModel, pool: WorkerPool) -> None:
         local = LocalBackend(model)
         self.packs, self.batching, self.budget = local.packs, local.batching, local.budget
         self.slots = DEEP * pool.size

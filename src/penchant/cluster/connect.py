@@ -21,7 +21,7 @@ _HINT = "use ray (this machine), auto (the cluster of this machine), HOST:PORT o
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClusterOptions:
     """A cluster to run on, with the number and resources of its workers.
 
     `on` is "ray" for Ray on this machine, "auto" for the cluster that this machine belongs to, HOST:PORT of a cluster's
@@ -50,7 +50,7 @@ class Node:
 
 
 @contextmanager
-def joined(place: Place) -> Iterator[None]:
+def joined(place: ClusterOptions) -> Iterator[None]:
     """Return a context that is connected to the cluster, or to Ray started on this machine.
 
     Raises ClusterError if the connection fails, MethodError if a package is missing.
@@ -105,7 +105,7 @@ def nodes() -> list[Node]:
     ]
 
 
-def room(place: Place) -> int:
+def room(place: ClusterOptions) -> int:
     """Return the number of workers of the place's size that fit on the cluster's current machines."""
     return sum(
         int(min([node.cpus // place.cpus, *([node.gpus // place.gpus] if place.gpus else [])])) for node in nodes()

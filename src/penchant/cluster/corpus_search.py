@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from penchant.cluster.pool import DEEP, Job, Pool
+from penchant.cluster.pool import DEEP, Job, WorkerPool
 from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import ByFile, FileFound, FileTask
 
@@ -12,7 +12,7 @@ _AHEAD = 4
 """Maximum number of finished files kept in memory until earlier files are finished, per file in progress."""
 
 
-def searched_by(pool: Pool) -> ByFile:
+def searched_by(pool: WorkerPool) -> ByFile:
     """Return a function that searches files on the workers of a pool and yields the results in file order."""
 
     def by_file(search: Extraction, tasks: Iterator[FileTask]) -> Iterator[FileFound]:

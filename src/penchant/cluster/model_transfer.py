@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from penchant.cluster.connect import imported
-from penchant.cluster.worker import Wanted
+from penchant.cluster.worker import ModelDescription
 from penchant.errors import ClusterError
 from penchant.models import fast_paths
 from penchant.models.fingerprint import model_files
@@ -24,14 +24,14 @@ def wanted(
     device: str | None = None,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
-) -> Wanted:
+) -> ModelDescription:
     """Return the description with which workers load the model that this process loaded from `spec`.
 
     A hub model is described by name and commit. The other arguments are those of `load`.
     """
     source = resolve(spec)
     local = source.local is not None and not spec.startswith("bundled:")
-    return Wanted(
+    return ModelDescription(
         spec=str(Path(spec).absolute()) if local else model.fingerprint if source.local is None else spec,
         local=local,
         fingerprint=model.fingerprint,
@@ -43,7 +43,7 @@ def wanted(
     )
 
 
-def sent(wanted: Wanted) -> Wanted:
+def sent(wanted: ModelDescription) -> ModelDescription:
     """Return the description with the model's files put into the cluster's object store.
 
     Raises ClusterError if the model is too large.

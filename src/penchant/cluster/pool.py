@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from penchant.cluster.connect import Place, imported, nodes, room
+from penchant.cluster.connect import ClusterOptions, imported, nodes, room
 from penchant.cluster.model_transfer import sent
-from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
+from penchant.cluster.worker import About, AbsentError, ModelDescription, TooLargeError, Worker, versions
 from penchant.errors import ClusterError, first_line
 from penchant.plurals import counted
 
@@ -58,14 +58,16 @@ class _Hand:
     flying: dict[Any, Job] = field(default_factory=dict)
 
 
-class Pool:
+class WorkerPool:
     """A pool of a fixed number of workers, each with the same model (or without a model if `wanted` is None).
 
     Jobs are submitted with `submit`; `collect` returns finished jobs in any order. A worker that dies is replaced, and
     its jobs are run again. `say` is called with messages for the user.
     """
 
-    def __init__(self, place: Place, wanted: Wanted | None, *, say: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(
+        self, place: ClusterOptions, wanted: ModelDescription | None, *, say: Callable[[str], None] = lambda text: None
+    ) -> None:
         self._ray = imported()
         self._place, self._wanted, self._say = place, wanted, say
         self.tick: Callable[[], None] = lambda: None

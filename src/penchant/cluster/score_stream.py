@@ -23,8 +23,8 @@ from typing import Any
 import polars as pl
 
 from penchant.cluster.connect import imported
-from penchant.cluster.pool import DEEP, Job, Pool
-from penchant.cluster.shard_scoring import METADATA, Counted, Shard
+from penchant.cluster.pool import DEEP, Job, WorkerPool
+from penchant.cluster.shard_scoring import METADATA, Shard, ShardCounts
 from penchant.corpus.text_files import TextFile, plain_ending
 from penchant.errors import ClusterError, DataError, MethodError, StudyError
 from penchant.files import distinct, holding, occupied, replacing, write_json
@@ -53,7 +53,7 @@ class Recipe:
 
 
 @dataclass(slots=True)
-class Summary:
+class ScoringSummary:
     """Counts of finished shards and of their texts; each input text is either scored or rejected."""
 
     shards: int = 0
@@ -63,7 +63,7 @@ class Summary:
     scores: int = 0
     rejects: int = 0
 
-    def add(self, counted: Counted) -> None:
+    def add(self, counted: ShardCounts) -> None:
         """Add a shard's counts. Raises ClusterError if a text is neither scored nor rejected."""
         if counted.inputs != counted.scores + counted.rejects:
             message = f"a shard of {counted.inputs} texts was returned with {counted.scores + counted.rejects} results"
@@ -81,10 +81,10 @@ class Stream:
     files: Sequence[TextFile]
     recipe: Recipe
     out: Path
-    pool: Pool
+    pool: WorkerPool
     batch_tokens: int | None = None
     say: Callable[[str], None] = lambda text: None
-    summary: Summary = field(default_factory=Summary)
+    summary: ScoringSummary = field(default_factory=ScoringSummary)
     _began: float = field(default_factory=time.monotonic)
     _due: float = field(default_factory=lambda: time.monotonic() + FIRST)
     _bytes: int = 0
@@ -92,7 +92,7 @@ class Stream:
     """Number of texts scored in this run; `_read` is the size of their files in bytes."""
     _read: int = 0
 
-    def run(self, *, resume: bool) -> Summary:
+    def run(self, *, resume: bool) -> ScoringSummary:
         """Score the unfinished shards; return the counts of all shards.
 
         If `resume`, a stream in the directory is continued, and its finished shards are skipped. Raises StudyError if
@@ -214,12 +214,12 @@ def _receive(parts: Sequence[Any], path: Path) -> None:
             stream.write(ray.get(part))
 
 
-def _counted(table: Path) -> Counted:
+def _counted(table: Path) -> ShardCounts:
     """Return the counts recorded in a finished table. Raises DataError if it is not a table of scores."""
     with suppress(OSError, pl.exceptions.PolarsError, KeyError, ValueError):
         says = json.loads(pl.read_parquet_metadata(table)[METADATA])
         inputs, rejects = int(says["inputs"]), int(says["rejects"])
-        return Counted(says["sha256"], inputs, inputs - rejects, rejects)
+        return ShardCounts(says["sha256"], inputs, inputs - rejects, rejects)
     raise DataError("is not a table of scores", where=str(table), hint="delete it, and run again with --resume")
 
 

@@ -39,7 +39,7 @@ class Shard:
 
 
 @dataclass(slots=True)
-class Counted:
+class ShardCounts:
     """Numbers of all, scored and rejected texts in a shard; `sha256` is the hash of the file as stored."""
 
     sha256: str
@@ -49,10 +49,10 @@ class Counted:
 
 
 @dataclass(slots=True)
-class Scored:
+class ScoredShard:
     """A shard's counts and the files of its tables of `scores` and `rejects`; None for a table that does not exist."""
 
-    counted: Counted
+    counted: ShardCounts
     scores: Path | None = None
     rejects: Path | None = None
 
@@ -83,7 +83,7 @@ class _Found:
 REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
 
 
-def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
+def scored(scorer: Scorer, shard: Shard, folder: Path) -> ScoredShard:
     """Score the texts of a shard in order, and write the tables into `folder`; return their paths and the counts.
 
     The columns of scores are record (the number of the line or row), text, score, n_tokens and logprobs; the columns of
@@ -91,10 +91,10 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
     text cannot be scored.
     """
     if shard.done and (known := _hash(shard.file)) in shard.done:
-        return Scored(Counted(known))
+        return ScoredShard(ShardCounts(known))
     reader = Reader(shard.file, 0, layout="sentences", field=shard.column)
     records = chain.from_iterable(texts(block, shard.file.kind, shard.column) for block in reader.blocks())
-    counted, found = Counted(""), _Found(folder)
+    counted, found = ShardCounts(""), _Found(folder)
     while part := list(islice(records, CHUNK)):
         counted.inputs += len(part)
         good, bad = _sound(scorer, part, shard)
@@ -114,7 +114,7 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
     metadata = {METADATA: json.dumps(says)}
     empty = dict(scores_frame([]).insert_column(0, pl.Series("record", [], pl.Int64)).schema)
     scores = found.whole("scores", empty, metadata)
-    return Scored(counted, scores, found.whole("rejects", {**REJECTS}, metadata) if counted.rejects else None)
+    return ScoredShard(counted, scores, found.whole("rejects", {**REJECTS}, metadata) if counted.rejects else None)
 
 
 Record = tuple[int, str | None]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penchant._version import __version__
 from penchant.cluster.connect import imported
-from penchant.cluster.shard_scoring import Counted, Shard, scored
+from penchant.cluster.shard_scoring import Shard, ShardCounts, scored
 from penchant.corpus.block_search import Extraction
 from penchant.corpus.per_file_search import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend
@@ -39,7 +39,7 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ModelDescription:
     """Description of the model that a worker must load.
 
     `local` is true if `spec` is the path of a file or directory. `fingerprint` must equal the fingerprint of the loaded
@@ -90,7 +90,7 @@ class Worker:
     def __init__(self) -> None:
         self._files: tempfile.TemporaryDirectory[str] | None = None
 
-    def open(self, wanted: Wanted | None, expected: Mapping[str, str], threads: int) -> About:
+    def open(self, wanted: ModelDescription | None, expected: Mapping[str, str], threads: int) -> About:
         """Load the model, unless `wanted` is None; return the worker's node, host, process id and device.
 
         `expected` are the driver's package versions, and `threads` is the number of CPU threads to use. Raises
@@ -122,7 +122,7 @@ class Worker:
         """
         return self._backend.run(batch)
 
-    def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[Counted, list[Any], list[Any]]:
+    def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[ShardCounts, list[Any], list[Any]]:
         """Score a shard; return its counts and the tables of scores and of rejects.
 
         A table is a list of references to its parts in the cluster's object store; it is empty if the shard has been
@@ -137,7 +137,7 @@ class Worker:
         """Return the occurrences found in a text file. Raises DataError if the file cannot be read."""
         return found_in(search, task)
 
-    def _loaded(self, wanted: Wanted, host: str) -> LanguageModel:
+    def _loaded(self, wanted: ModelDescription, host: str) -> LanguageModel:
         if wanted.local and wanted.shipped is None and not self._here(wanted):
             raise AbsentError
         spec = wanted.spec if wanted.shipped is None else self._unpacked(wanted.shipped)
@@ -162,7 +162,7 @@ class Worker:
         return model
 
     @staticmethod
-    def _here(wanted: Wanted) -> bool:
+    def _here(wanted: ModelDescription) -> bool:
         """Return whether this machine has the model's files, with the same contents."""
         try:
             return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint

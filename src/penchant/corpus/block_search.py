@@ -140,7 +140,7 @@ class Tally:
 # One block --------------------------------------------------------------------------------------------------------
 
 
-class Task(NamedTuple):
+class BlockTask(NamedTuple):
     """Block of a file, and the highest priority that can enter the sample of each cell."""
 
     block: Block
@@ -172,7 +172,7 @@ class Finder:
     def __reduce__(self) -> tuple[type[Finder], tuple[Extraction]]:
         return Finder, (self.settings,)
 
-    def __call__(self, task: Task) -> BlockResult:
+    def __call__(self, task: BlockTask) -> BlockResult:
         """Return the occurrences in a block that can enter their cell's sample, and the counts of all occurrences."""
         settings, block = self.settings, task.block
         lines = units(block, task.file.kind, layout=settings.layout, field=settings.field)

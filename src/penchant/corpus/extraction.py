@@ -18,7 +18,7 @@ from penchant._version import __version__
 from penchant.corpus.block_lines import refuse_unreadable
 from penchant.corpus.block_passes import Progress
 from penchant.corpus.block_reader import Reader
-from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.block_search import ROWS, BlockTask, Extraction, Finder, Tally
 from penchant.corpus.length_bins import KEY, SCHEMA
 from penchant.corpus.near_duplicates import drawn
 from penchant.corpus.occurrence_tables import read_record
@@ -128,12 +128,12 @@ class _Reading:
             position = (number, at)
         self._save(replace(self.current, file=len(self.files), blocks=0))
 
-    def _blocks(self, state: _State) -> Iterator[Task]:
+    def _blocks(self, state: _State) -> Iterator[BlockTask]:
         """Yield the blocks that remain to be read, and append the hash of each file once it has been read."""
         for number in range(state.file, len(self.files)):
             reader = Reader(self.files[number], number, layout=self.search.layout, field=self.search.field)
             for block in reader.blocks(state.blocks if number == state.file else 0):
-                yield Task(block, self.files[number], self.samples.highest.copy())
+                yield BlockTask(block, self.files[number], self.samples.highest.copy())
             self.hashes.append(reader.sha256)
 
     def whole_files(self, by_file: ByFile) -> None:

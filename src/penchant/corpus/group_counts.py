@@ -66,7 +66,7 @@ class GroupCounts:
         self.both += other.both
 
 
-class Counted(NamedTuple):
+class ContrastCounts(NamedTuple):
     """Counts of every contrast, and the files with their hashes; `skipped` of the `records` could not be read."""
 
     contrasts: list[GroupCounts]
@@ -131,7 +131,7 @@ def count_groups(
     *,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-) -> Counted:
+) -> ContrastCounts:
     """Read the files once and count every contrast in all sentences, including repeated sentences.
 
     Raises DataError if a text cannot be read, and MethodError if a package is missing.
@@ -141,4 +141,4 @@ def count_groups(
     for found in text.found(partial(_Search, search), workers=workers, progress=progress):
         for counts, more in zip(contrasts, found, strict=True):
             counts.add(more)
-    return Counted(contrasts, text.records, text.skipped, text.texts())
+    return ContrastCounts(contrasts, text.records, text.skipped, text.texts())

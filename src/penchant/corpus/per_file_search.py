@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.corpus.block_lines import refuse_unreadable
 from penchant.corpus.block_reader import Reader
-from penchant.corpus.block_search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.block_search import ROWS, BlockTask, Extraction, Finder, Tally
 from penchant.corpus.priority_sampling import Smallest
 from penchant.corpus.text_files import TextFile
 from penchant.gc_control import uncollected
@@ -54,7 +54,7 @@ def found_in(search: Extraction, task: FileTask) -> FileFound:
     samples.highest = task.highest.copy()
     reader = Reader(task.file, task.number, layout=search.layout, field=search.field)
     for block in reader.blocks(task.after):
-        result = find(Task(block, task.file, samples.highest.copy()))
+        result = find(BlockTask(block, task.file, samples.highest.copy()))
         part = result.tally
         refuse_unreadable(block.first, result.bad, part.skipped, part.records, task.file, search.field)
         tally.add(part)

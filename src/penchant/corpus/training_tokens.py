@@ -20,7 +20,7 @@ from penchant.letter_case import lowered
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TokenSettings:
     """Settings of tokenisation for training.
 
     `forms`, if given, has the surface forms of each word: every form in the text is replaced by its word, unless two
@@ -34,18 +34,18 @@ class Tokens:
     forms: Mapping[str, Sequence[str]] | None = None
 
 
-def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = None, **settings: Any) -> Tokens:
+def tokens(stimuli: StimulusSet | None, *, forms: bool, language: str | None = None, **settings: Any) -> TokenSettings:
     """Return the settings for text in a language (default: the language of the stimuli).
 
     If `forms` is true, every form of a stimulus is replaced by the stimulus.
     """
     if stimuli is None:
-        return Tokens(language or "und", **settings)
+        return TokenSettings(language or "und", **settings)
     by_word = {normalise(word): stimuli.forms(word) for word in stimuli.words()} if forms else None
-    return Tokens(language or stimuli.language, forms=by_word, **settings)
+    return TokenSettings(language or stimuli.language, forms=by_word, **settings)
 
 
-class Counts(NamedTuple):
+class WrittenCounts(NamedTuple):
     """Counts of written text and skipped records, and of forms `replaced` by their words or left because `shared`."""
 
     sentences: int
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 
 class _Tokeniser:
-    def __init__(self, settings: Tokens) -> None:
+    def __init__(self, settings: TokenSettings) -> None:
         self.settings = settings
         self.split = splitter(settings.language, settings.layout)
         self.matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
@@ -99,13 +99,13 @@ def _with_words(sentence: str, matcher: Matcher, counts: Counter[str]) -> list[s
 
 
 def write_tokens(
-    settings: Tokens,
+    settings: TokenSettings,
     files: Sequence[TextFile],
     out: str | Path,
     *,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-) -> tuple[Counts, list[dict[str, Any]]]:
+) -> tuple[WrittenCounts, list[dict[str, Any]]]:
     """Write the tokens of the files, separated by single spaces, with one sentence per line.
 
     Returns the counts, and the name, size and SHA-256 of each file. Raises DataError if a text cannot be read,
@@ -118,4 +118,4 @@ def write_tokens(
             stream.write(data)
             totals.update(counts)
     totals.update(records=text.records, skipped=text.skipped)
-    return Counts(**{name: totals[name] for name in Counts._fields}), text.texts()
+    return WrittenCounts(**{name: totals[name] for name in WrittenCounts._fields}), text.texts()

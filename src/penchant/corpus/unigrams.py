@@ -28,7 +28,7 @@ _CHARACTERS = 1 << 18
 
 
 @dataclass(slots=True)
-class Counted:
+class TokenCounts:
     """Token counts of files.
 
     Of the `records`, `skipped` could not be read. `unknown` and `special` are the numbers of unknown and special
@@ -94,13 +94,13 @@ def count_unigrams(
     layout: Layout = "paragraphs",
     field: str = "text",
     progress: Progress = lambda done, total: None,
-) -> Counted:
+) -> TokenCounts:
     """Return the token counts of files, tokenized with the tokenizer of a `model`.
 
     Each line or wrapped paragraph is tokenized in NFC, without surrounding white space or special tokens. Raises
     DataError if a file cannot be read or the files contain no token.
     """
-    found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
+    found = TokenCounts(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
     text = Pass(files, layout, field)
     for block in text.found(lambda: attrgetter("text"), progress=progress):
         lines = (line.strip() for line in block.split("\n"))
@@ -126,7 +126,7 @@ def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
+def _add(found: TokenCounts, tokenizer: Tokenizer, lines: list[str]) -> None:
     """Add the token counts of lines; a line with an invalid character counts as a skipped record."""
     sound = [line for line in lines if not refused_character(line)]
     found.skipped += len(lines) - len(sound)
@@ -140,7 +140,7 @@ def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
             counts[special] = 0
 
 
-def write_unigrams(found: Counted, tokenizer: Tokenizer, out: str | Path) -> None:
+def write_unigrams(found: TokenCounts, tokenizer: Tokenizer, out: str | Path) -> None:
     """Write the table and its provenance atomically as Parquet. Raises OutputError if it cannot be written."""
     with replacing(out) as stream:
         metadata = {KEY: json.dumps(found.record(), ensure_ascii=False)}

@@ -14,7 +14,7 @@ from penchant._version import __version__
 from penchant.corpus.block_passes import Progress
 from penchant.corpus.stimulus_sets import StimulusSet
 from penchant.corpus.text_files import TextFile
-from penchant.corpus.training_tokens import Tokens, write_tokens
+from penchant.corpus.training_tokens import TokenSettings, write_tokens
 from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.letter_case import lowered
@@ -47,7 +47,7 @@ def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
 
 def train(
     how: Word2Vec | GloVe,
-    tokens: Tokens,
+    tokens: TokenSettings,
     files: Sequence[TextFile],
     out: str | Path,
     *,
@@ -95,7 +95,7 @@ def train(
     return record
 
 
-def _settings(how: Word2Vec | GloVe, tokens: Tokens) -> dict[str, Any]:
+def _settings(how: Word2Vec | GloVe, tokens: TokenSettings) -> dict[str, Any]:
     return {
         "method": next(name for name, kind in METHODS.items() if isinstance(how, kind)),
         "parameters": asdict(how),
@@ -106,7 +106,7 @@ def _settings(how: Word2Vec | GloVe, tokens: Tokens) -> dict[str, Any]:
     }
 
 
-def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: Tokens, vectors: Path) -> bool:
+def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: TokenSettings, vectors: Path) -> bool:
     """Return True if a card's record has these settings and the vector file is unchanged since it was written."""
     settings = json.loads(json.dumps(_settings(how, tokens)))
     same = all(record[name] == value for name, value in settings.items())

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from penchant.engine.answer_cache import Cache, told_damaged
 from penchant.engine.backends import Backend, LocalBackend
-from penchant.engine.engine import Counts, Engine
+from penchant.engine.engine import Engine, EngineCounts
 from penchant.engine.scoring_methods import method_for
 from penchant.engine.token_spans import too_long
 from penchant.errors import DataError, MethodError, together
@@ -63,7 +63,7 @@ class Asker:
         )
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> EngineCounts:
         """Number of reads so far, and the work done to answer them."""
         return self.engine.counts
 

@@ -30,7 +30,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedReads:
     """The distinct inputs of a sequence of reads, with the input (`owner`) and answer slots of each read."""
 
     inputs: list[Input]
@@ -47,7 +47,7 @@ class Merged:
             yield source.answer[:, slots] if source.kind[0] == "attention" else source.answer[slots]
 
 
-def merge(reads: Iterable[Read]) -> Merged:
+def merge(reads: Iterable[Read]) -> MergedReads:
     """Merge the reads of each distinct input, without duplicates of a (position, token) pair."""
     inputs: dict[tuple[Kind, tuple[int, ...]], Input] = {}
     owner: list[Input] = []
@@ -61,7 +61,7 @@ def merge(reads: Iterable[Read]) -> Merged:
         slots.append([known.setdefault(want, len(known)) for want in zip(read.at, read.tokens, strict=True)])
         owner.append(source)
         source.weight += read.weight
-    return Merged(list(inputs.values()), owner, slots)
+    return MergedReads(list(inputs.values()), owner, slots)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from penchant.engine.answer_cache import Cache
 from penchant.engine.backends import Backend
-from penchant.engine.batch_plan import Batch, Input, Merged, length_batches, merge, tree_batches
-from penchant.engine.read_requests import Read, Vectors, impossible
+from penchant.engine.batch_plan import Batch, Input, MergedReads, length_batches, merge, tree_batches
+from penchant.engine.read_requests import Read, VectorRead, impossible
 from penchant.errors import ModelError
 
 WINDOW = 1 << 18
@@ -40,7 +40,7 @@ TREE_ROW = 128
 
 
 @dataclass(slots=True)
-class Counts:
+class EngineCounts:
     """Counts of the reads answered by an engine and of the work done to answer them.
 
     `reads` is the number of reads and `inputs` the number of distinct inputs among them. Of these inputs, `cached` were
@@ -88,7 +88,7 @@ class Engine:
         self.window = window or min(max(WINDOW, BATCHES * self.budget), 4 * WINDOW)
         self.name = name
         self.spell = spell
-        self.counts = Counts()
+        self.counts = EngineCounts()
         self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
@@ -139,7 +139,7 @@ class Engine:
 
     def _room(self, read: Read) -> int:
         """Return the number of tokens that a read counts as in a window."""
-        vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
+        vectors = len(read.at) * len(read.layers) if isinstance(read, VectorRead) else 0
         return max(len(read.ids), VECTOR * max(1, self.window // WINDOW) * vectors)
 
     def _batches(self, inputs: list[Input]) -> Iterator[Batch]:
@@ -195,7 +195,7 @@ class Engine:
 class _Window:
     """The reads that are planned together, with the batches to be submitted and the number of running batches."""
 
-    def __init__(self, merged: Merged, batches: Iterator[Batch]) -> None:
+    def __init__(self, merged: MergedReads, batches: Iterator[Batch]) -> None:
         self.merged = merged
         self._batches = batches
         self.following = next(batches, None)

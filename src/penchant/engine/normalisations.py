@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.engine.scoring_methods import Method
+from penchant.engine.scoring_methods import ScoringMethod
 from penchant.errors import MethodError, one_of
 
 USUAL = ("none", "mean", "pen")
@@ -63,7 +63,7 @@ def normalise(
     return cast(Number, score / length)
 
 
-def check_normalise(how: str, method: Method) -> None:
+def check_normalise(how: str, method: ScoringMethod) -> None:
     """Raise MethodError if a normalisation is unknown or does not apply to a scoring method."""
     if how not in NORMALISATIONS:
         raise MethodError(f"unknown normalisation '{how}'", hint=one_of(how, NORMALISATIONS))

@@ -68,7 +68,7 @@ class TopK:
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class VectorRead:
     """Request for the hidden vectors of `layers` at each position in `at`: float32 (n, layers, d).
 
     Layer 0 is the embeddings, −1 the last layer.
@@ -90,7 +90,7 @@ class Vectors:
         return (0,) * len(self.at)
 
 
-Read: TypeAlias = LogProbs | TopK | Vectors
+Read: TypeAlias = LogProbs | TopK | VectorRead
 
 
 def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from penchant.call_checks import asked, kind
 from penchant.engine.continuation_scores import PrefixScorer
-from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.normalisations import PREFIXED, check_normalise, check_prefix, check_unigrams
 from penchant.engine.scoring_methods import METHODS, method_for
@@ -257,7 +256,6 @@ def _is_span(span: object) -> bool:
 __all__ = [
     "GAP",
     "METHODS",
-    "Counts",
     "Filler",
     "Scorer",
     "SentenceScore",

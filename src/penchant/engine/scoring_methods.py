@@ -16,7 +16,7 @@ from penchant.models.tokenizer import Encoding
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class ScoringMethod:
     """A method of scoring a sentence (or, if `pair`, the two sentences of a pair) with models of one `kind`.
 
     `reads` maps an encoding, the model and the text's location to reads, whose answers are converted to one value per
@@ -116,13 +116,13 @@ def mask_of(model: LanguageModel) -> int:
     return model.tokenizer.mask_id
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, ScoringMethod] = {
     method.name: method
     for method in (
-        Method("lp", "causal", _lp, "sum of log P(token | beginning, tokens before)"),
-        Method("pll", "masked", _pll, "sum of log P(token | sentence with that token masked)"),
-        Method("pll-word-l2r", "masked", _pll_word_l2r, "as pll, the later pieces of the word masked too"),
-        Method(
+        ScoringMethod("lp", "causal", _lp, "sum of log P(token | beginning, tokens before)"),
+        ScoringMethod("pll", "masked", _pll, "sum of log P(token | sentence with that token masked)"),
+        ScoringMethod("pll-word-l2r", "masked", _pll_word_l2r, "as pll, the later pieces of the word masked too"),
+        ScoringMethod(
             "pll-shared",
             "masked",
             _pll,
@@ -130,8 +130,8 @@ METHODS: dict[str, Method] = {
             pair=True,
             normalised=True,
         ),
-        Method("aul", "masked", _aul, "mean log P(token | unmasked sentence)", normalised=True, mean=True),
-        Method("aula", "masked", _aula, "as aul, weighted by attention received", normalised=True, mean=True),
+        ScoringMethod("aul", "masked", _aul, "mean log P(token | unmasked sentence)", normalised=True, mean=True),
+        ScoringMethod("aula", "masked", _aula, "as aul, weighted by attention received", normalised=True, mean=True),
     )
 }
 """The scoring methods by name; special tokens are part of the context but never scored.
@@ -141,7 +141,7 @@ Bollegala 2022.
 """
 
 
-def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> Method:
+def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> ScoringMethod:
     """Return the scoring method called `name` (None: lp for causal models, pll for masked models).
 
     `pair` allows methods that compare the two sentences of a pair. Raises ModelError if the model is an encoder,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from penchant.engine.base_scorer import Asker
 from penchant.engine.normalisations import FREQUENCY, normalise
 from penchant.engine.read_requests import LogProbs, Read
-from penchant.engine.scoring_methods import Method, method_for, shared_tokens, token_values
+from penchant.engine.scoring_methods import ScoringMethod, method_for, shared_tokens, token_values
 from penchant.engine.unigrams import Unigrams
 from penchant.errors import DataError
 from penchant.models.tokenizer import Encoding
@@ -81,7 +81,7 @@ class SentenceScorer(Asker):
         return zip(scores, scores, strict=True)
 
     def _pair_reads(
-        self, how: Method, encoded: Iterator[tuple[str, str, Encoding]]
+        self, how: ScoringMethod, encoded: Iterator[tuple[str, str, Encoding]]
     ) -> Iterator[tuple[str, int, Encoding, Iterable[LogProbs]]]:
         for (text_a, where, a), (text_b, _, b) in zip(encoded, encoded, strict=True):
             chosen_a, chosen_b = a, b
@@ -94,7 +94,7 @@ class SentenceScorer(Asker):
             yield text_b, len(b), chosen_b, how.reads(chosen_b, self.model, where)
 
     def _scores(
-        self, how: Method, work: Iterable[tuple[str, int, Encoding, Iterable[LogProbs]]]
+        self, how: ScoringMethod, work: Iterable[tuple[str, int, Encoding, Iterable[LogProbs]]]
     ) -> Iterator[SentenceScore]:
         waiting: deque[tuple[str, int, Encoding, int]] = deque()
 

@@ -27,7 +27,7 @@ UNKNOWN = "unknown to the tokenizer"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class WordSpan:
     """A word in an encoded text; `pieces` are the indices of its tokens, `reason` is why it cannot be read, or ""."""
 
     text: str
@@ -65,7 +65,7 @@ def check_pooling(pooling: str) -> None:
         raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
 
 
-def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
+def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[WordSpan]:
     """Yield the word at each place, in order; a text that several neighbouring places share is encoded once."""
     special = frozenset(model.tokenizer.hf.all_special_ids)
     stream = iter(places)
@@ -76,7 +76,7 @@ def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Wor
             encoding = encodings[text]
             pieces = tuple(encoding.overlapping(text, *span))
             reason = _reason(model, special, encoding, text, pieces)
-            yield Word(text, span, place, encoding, pieces, reason)
+            yield WordSpan(text, span, place, encoding, pieces, reason)
 
 
 def _reason(
@@ -102,7 +102,7 @@ def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> 
     return encoding.tokens[i] == tokenizer.unknown_id and written != str(tokenizer.hf.unk_token)
 
 
-def refusal(model: LanguageModel, word: Word) -> DataError:
+def refusal(model: LanguageModel, word: WordSpan) -> DataError:
     """Return the DataError for a word that cannot be read, according to its `reason`."""
     if word.reason == TOO_LONG:
         return too_long(model, word.encoding, word.place)

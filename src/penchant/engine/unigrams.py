@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from penchant.errors import DataError, shortened
 from penchant.models.tokenizer import Tokenizer
 from penchant.number_parsing import numeral
-from penchant.tables.rows import Row, lacking, read_rows
+from penchant.tables.rows import FileRow, lacking, read_rows
 from penchant.text_io import require_file
 
 KEY = "penchant-unigrams"
@@ -144,7 +144,7 @@ def _record(file: Path) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _whole(row: Row, field: str, file: Path) -> int:
+def _whole(row: FileRow, field: str, file: Path) -> int:
     """Return the whole number in a cell. Raises DataError if the cell does not contain one, or it is negative."""
     value = row.values.get(field)
     number = numeral(str(value))

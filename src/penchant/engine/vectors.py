@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
-from penchant.engine.read_requests import Read, Vectors
+from penchant.engine.read_requests import Read, VectorRead
 from penchant.engine.sentence_scores import numbered
 from penchant.engine.token_spans import (
     Place,
     Pooling,
     SentencePooling,
-    Word,
+    WordSpan,
     check_pooling,
     check_sentence_pooling,
     encoded_words,
@@ -55,10 +55,10 @@ class VectorReader(Asker):
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
             if not 0 <= start < end <= len(text):
                 raise DataError(f"characters {start} to {end} are not part of '{text}'", where=where)
-            word = Word(text, (start, end), where, encoding, tuple(encoding.overlapping(text, start, end)), "")
+            word = WordSpan(text, (start, end), where, encoding, tuple(encoding.overlapping(text, start, end)), "")
             if not word.pieces:
                 raise no_token(text, word.span, where)
-            reads.append(Vectors(encoding.ids, word.positions(pooling), layers))
+            reads.append(VectorRead(encoding.ids, word.positions(pooling), layers))
         pooled = [vectors[0] for vectors in self._pooled(reads)]
         return np.stack(pooled) if pooled else np.empty((0, self.model.network.width), np.float32)
 
@@ -79,7 +79,7 @@ class VectorReader(Asker):
         layers = resolved_layers(self.model, layers)
         check_sentence_pooling(self.model, pooling)
         return self._pooled(
-            Vectors(encoding.ids, sentence_positions(encoding, pooling), layers)
+            VectorRead(encoding.ids, sentence_positions(encoding, pooling), layers)
             for _, _, encoding in self.encode(texts)
         )
 
@@ -103,7 +103,7 @@ class VectorReader(Asker):
             for word in encoded_words(self.model, places):
                 if word.reason:
                     raise refusal(self.model, word)
-                yield Vectors(word.encoding.ids, word.positions(pieces), layers)
+                yield VectorRead(word.encoding.ids, word.positions(pieces), layers)
 
         return self._pooled(reads())
 

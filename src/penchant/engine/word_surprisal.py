@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from penchant.engine.base_scorer import Asker
 from penchant.engine.read_requests import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
-from penchant.engine.scoring_methods import Method, method_for, single_token
+from penchant.engine.scoring_methods import ScoringMethod, method_for, single_token
 from penchant.engine.token_spans import Span
 from penchant.errors import DataError, MethodError
 from penchant.models.tokenizer import Encoding
@@ -191,7 +191,7 @@ class WordScorer(Asker):
     def _ends(self) -> frozenset[int]:
         return frozenset(self.model.tokenizer.words_end.tolist())
 
-    def _by_masking(self, text: _Text, how: Method, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
+    def _by_masking(self, text: _Text, how: ScoringMethod, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
         """Yield the reads of a text for a masked model, one per token, each with its wants.
 
         A token is read in the window whose middle is nearest to the token's word.

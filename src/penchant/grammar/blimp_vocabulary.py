@@ -13,7 +13,7 @@ from penchant.files import occupied, write_bytes
 from penchant.grammar.features import parse_condition
 from penchant.grammar.grammar_file import GRAMMAR_FILE
 from penchant.grammar.lexicon import CATEGORY, LEMMA
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import FileRow, read_rows
 from penchant.tables.yaml_file import dumped
 
 TABLE_FILE = "lexicon.csv"
@@ -70,11 +70,11 @@ def read_blimp_vocabulary(path: str | Path) -> list[VocabularyRow]:
     return [_row(row, conditions, path) for row in rows]
 
 
-def _text(row: Row, column: str) -> str:
+def _text(row: FileRow, column: str) -> str:
     return str(row.values[column] or "").strip()
 
 
-def _row(row: Row, conditions: Sequence[str], path: str | Path) -> VocabularyRow:
+def _row(row: FileRow, conditions: Sequence[str], path: str | Path) -> VocabularyRow:
     forms, features, restrictions = {}, {}, {}
     for column in row.values:
         text = _text(row, column)
@@ -95,7 +95,7 @@ def _value(text: str) -> str:
     return "_".join(text.split())
 
 
-def _condition(text: str, column: str, row: Row, path: str | Path) -> str:
+def _condition(text: str, column: str, row: FileRow, path: str | Path) -> str:
     try:
         condition = parse_condition(text)
     except ValueError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from penchant.errors import DataError, MethodError
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import CATEGORY, LEMMA
-from penchant.grammar.paradigms import Template
+from penchant.grammar.paradigms import SentenceTemplate
 from penchant.grammar.word_sampling import Drawing, Words, written
 from penchant.plurals import for_one
 
@@ -27,7 +27,7 @@ Lengths = Callable[[list[str]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SlotWord:
     """Word in a slot, with its features and forms in the sentence.
 
     `features` maps each feature to the values chosen or determined by agreement; `forms` are the forms inserted.
@@ -40,7 +40,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class GeneratedPair:
     """Acceptable and unacceptable sentence of a minimal pair, with their words by slot.
 
     `lengths` has the number of tokens of each sentence, which is equal for both, under each tokenizer; `context` is the
@@ -50,8 +50,8 @@ class Pair:
     good: str
     bad: str
     paradigm: str
-    good_words: Mapping[str, Word]
-    bad_words: Mapping[str, Word]
+    good_words: Mapping[str, SlotWord]
+    bad_words: Mapping[str, SlotWord]
     lengths: tuple[int, ...]
     context: int
     checks: int
@@ -93,7 +93,7 @@ class Statistics:
 class Generated:
     """Distinct generated pairs in the order of their contexts, and the statistics of generation."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[GeneratedPair, ...]
     statistics: Statistics
 
 
@@ -206,7 +206,7 @@ def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Conte
 
 @dataclass(slots=True)
 class _Tally:
-    pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
+    pairs: dict[tuple[str, str], GeneratedPair] = field(default_factory=dict)
     contexts: int = 0
     duplicates: int = 0
     given_up: int = 0
@@ -254,9 +254,9 @@ class _Tally:
         )
 
 
-def _pair(context: _Context) -> Pair:
+def _pair(context: _Context) -> GeneratedPair:
     paradigm = context.drawing.paradigm
-    return Pair(
+    return GeneratedPair(
         context.good,
         context.bad,
         paradigm.name,
@@ -268,13 +268,13 @@ def _pair(context: _Context) -> Pair:
     )
 
 
-def _words(template: Template, words: Words) -> dict[str, Word]:
+def _words(template: SentenceTemplate, words: Words) -> dict[str, SlotWord]:
     by_slot = {}
     for slot, choice in words.items():
         assigned = (item for item in choice.assigned.items() if item[0] not in (LEMMA, CATEGORY))
         features = {feature: " ".join(values) for feature, values in assigned if values}
         forms = (choice.text(reference) for reference in template.references if reference.slot == slot)
-        by_slot[slot] = Word(
+        by_slot[slot] = SlotWord(
             choice.entry.lemma, choice.entry.category, features, tuple(form for form in forms if form is not None)
         )
     return by_slot

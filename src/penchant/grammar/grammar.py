@@ -14,7 +14,7 @@ from penchant.grammar.lexicon import Lexicon, check_restrictions, near, read_lex
 from penchant.grammar.paradigms import Paradigm, read_paradigm
 from penchant.grammar.word_sampling import Drawing
 from penchant.tables.data_paths import bundled
-from penchant.tables.documents import Document
+from penchant.tables.documents import YamlDocument
 
 BUNDLED_GRAMMARS = Path(__file__).parent / "grammars"
 """Directory of the bundled grammars, each in a subdirectory named after its language."""
@@ -91,7 +91,7 @@ def read_grammar(path: str | Path) -> Grammar:
     )
 
 
-def _statement(document: GrammarFile, source: Document) -> Path | None:
+def _statement(document: GrammarFile, source: YamlDocument) -> Path | None:
     if document.statement is None:
         return None
     place = source.path.parent / document.statement
@@ -100,7 +100,7 @@ def _statement(document: GrammarFile, source: Document) -> Path | None:
     return place
 
 
-def _refuse_empty(drawing: Drawing, source: Document) -> None:
+def _refuse_empty(drawing: Drawing, source: YamlDocument) -> None:
     paradigm = drawing.paradigm
     for label, rules in (("slots", drawing.good), ("vary", drawing.bad)):
         for name, rule in rules.items():

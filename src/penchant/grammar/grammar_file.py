@@ -21,7 +21,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from penchant.grammar.features import parse_condition
-from penchant.tables.documents import Document, as_text, read_yaml
+from penchant.tables.documents import YamlDocument, as_text, read_yaml
 
 GRAMMAR_FILE = "grammar.yaml"
 HINT = "see penchant schema grammar"
@@ -63,7 +63,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class CategoryEntry(_Strict):
+class WordCategoryEntry(_Strict):
     """Category of words; its key is its name."""
 
     file: Annotated[
@@ -144,13 +144,13 @@ class GrammarFile(_Strict):
     language: Annotated[Text, Field(description="BCP 47 tag, such as en or cs")] = "und"
     statement: Annotated[Text | None, Field(description="the data statement")] = None
     lexicon: Annotated[list[Text], Field(description="tables of several categories, with a column category")] = []
-    categories: dict[Text, Annotated[CategoryEntry, BeforeValidator(_category_mapping)]] = {}
+    categories: dict[Text, Annotated[WordCategoryEntry, BeforeValidator(_category_mapping)]] = {}
     """The categories of words, by name."""
     paradigms: dict[Text, ParadigmEntry]
     """The paradigms of pairs, by name."""
 
 
-def read_grammar_file(path: Path) -> tuple[GrammarFile, Document]:
+def read_grammar_file(path: Path) -> tuple[GrammarFile, YamlDocument]:
     """Read a `grammar.yaml`; return its contents as a model and as a document with the lines of its keys.
 
     Raises DataError with the file, line and key if it is invalid.

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from penchant.errors import DataError, line_noun, place
 from penchant.grammar.features import ALWAYS, Condition, Values, parse_condition
-from penchant.grammar.grammar_file import CategoryEntry, GrammarFile
-from penchant.tables.documents import Document, as_text
-from penchant.tables.rows import Row, read_rows
+from penchant.grammar.grammar_file import GrammarFile, WordCategoryEntry
+from penchant.tables.documents import YamlDocument, as_text
+from penchant.tables.rows import FileRow, read_rows
 
 LEMMA, CATEGORY = "lemma", "category"
 
@@ -38,7 +38,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Category:
+class WordCategory:
     """Category of words, with its entries and the names of its columns by kind."""
 
     name: str
@@ -48,7 +48,7 @@ class Category:
     restrictions: frozenset[str]
 
 
-Lexicon = Mapping[str, Category]
+Lexicon = Mapping[str, WordCategory]
 
 
 def near(name: str, known: Iterable[str]) -> str:
@@ -58,7 +58,7 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
 
 
-def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tuple[Path, ...]]:
+def read_lexicon(document: GrammarFile, source: YamlDocument) -> tuple[Lexicon, tuple[Path, ...]]:
     """Read the lexicon; return the words by category, and the paths of their tables.
 
     Raises DataError with the file, line and key if it is invalid.
@@ -78,12 +78,12 @@ def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tupl
         files.append(file)
         for row in read_rows(file):
             name = _category(row, file, owners.get(table))
-            entry = document.categories.get(name, CategoryEntry())
+            entry = document.categories.get(name, WordCategoryEntry())
             entries_by_category.setdefault(name, []).append(_entry(row, file, name, entry))
             columns.setdefault(name, {}).update(dict.fromkeys(row.values))
     categories = {}
     for name, entries in entries_by_category.items():
-        entry = document.categories.get(name, CategoryEntry())
+        entry = document.categories.get(name, WordCategoryEntry())
         _check_columns(name, entry, columns[name], source)
         if not entries:
             raise source.error(("categories", name), f"no table has a word of category '{name}'")
@@ -91,11 +91,11 @@ def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tupl
         special = {LEMMA, CATEGORY, *entry.forms, *entry.restrictions}
         features = frozenset(columns[name]) - special
         forms, restrictions = frozenset((LEMMA, *entry.forms)), frozenset(entry.restrictions)
-        categories[name] = Category(name, tuple(entries), forms, features, restrictions)
+        categories[name] = WordCategory(name, tuple(entries), forms, features, restrictions)
     return categories, tuple(files)
 
 
-def _category(row: Row, file: Path, owner: str | None) -> str:
+def _category(row: FileRow, file: Path, owner: str | None) -> str:
     if owner is None:
         return _cell(row, file, CATEGORY, needed=True)
     if CATEGORY in row.values:
@@ -104,7 +104,7 @@ def _category(row: Row, file: Path, owner: str | None) -> str:
     return owner
 
 
-def _cell(row: Row, file: Path, column: str, *, needed: bool = False) -> str:
+def _cell(row: FileRow, file: Path, column: str, *, needed: bool = False) -> str:
     """Return the text of a cell in NFC; "" if the cell is blank."""
     if needed and column not in row.values:
         hint = f"the columns are {', '.join(row.values)}"
@@ -118,7 +118,7 @@ def _cell(row: Row, file: Path, column: str, *, needed: bool = False) -> str:
         raise DataError(str(error), file=file, line=row.line, field=column) from error
 
 
-def _entry(row: Row, file: Path, category: str, columns: CategoryEntry) -> Entry:
+def _entry(row: FileRow, file: Path, category: str, columns: WordCategoryEntry) -> Entry:
     lemma = _cell(row, file, LEMMA, needed=True)
     forms, restrictions = {LEMMA: lemma}, {}
     values: dict[str, tuple[str, ...]] = {LEMMA: (lemma,), CATEGORY: (category,)}
@@ -142,7 +142,7 @@ def _restriction(text: str, file: Path, line: int, column: str) -> Condition:
         raise DataError(str(error), file=file, line=line, field=column) from error
 
 
-def _check_columns(name: str, entry: CategoryEntry, columns: Iterable[str], source: Document) -> None:
+def _check_columns(name: str, entry: WordCategoryEntry, columns: Iterable[str], source: YamlDocument) -> None:
     for key, declared in (("forms", entry.forms), ("restrictions", entry.restrictions)):
         for number, column in enumerate(declared):
             if column not in columns:
@@ -150,7 +150,7 @@ def _check_columns(name: str, entry: CategoryEntry, columns: Iterable[str], sour
                 raise source.error(("categories", name, key, str(number)), message, near(column, columns))
 
 
-def _check_kinds(name: str, entry: CategoryEntry, source: Document) -> None:
+def _check_kinds(name: str, entry: WordCategoryEntry, source: YamlDocument) -> None:
     taken = {"forms": {CATEGORY, *entry.restrictions}, "restrictions": {CATEGORY, LEMMA}}
     for key, declared in (("restrictions", entry.restrictions), ("forms", entry.forms)):
         for number, column in enumerate(declared):

@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from penchant.errors import DataError
 from penchant.grammar.features import Condition, parse_condition
 from penchant.grammar.grammar_file import ParadigmEntry, SlotEntry, VaryEntry
-from penchant.grammar.lexicon import CATEGORY, LEMMA, Category, Lexicon, near
-from penchant.tables.documents import Document
+from penchant.grammar.lexicon import CATEGORY, LEMMA, Lexicon, WordCategory, near
+from penchant.tables.documents import YamlDocument
 
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}:]*))?\}")
 _SLOT_NAME = re.compile(r"[^\s{}:.]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class FormReference:
     """Reference to a form of a slot's word in a sentence template.
 
     The parts, joined by dots, are the name of the form's column; a part marked True is a feature, which is replaced by
@@ -30,16 +30,16 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class SentenceTemplate:
     """Sentence template, as a sequence of texts and references to slots."""
 
     text: str
-    pieces: tuple[str | Reference, ...]
+    pieces: tuple[str | FormReference, ...]
 
     @property
-    def references(self) -> list[Reference]:
+    def references(self) -> list[FormReference]:
         """The references to slots, in order."""
-        return [piece for piece in self.pieces if isinstance(piece, Reference)]
+        return [piece for piece in self.pieces if isinstance(piece, FormReference)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class Paradigm:
     linguistics_term: str
     marks: Mapping[str, bool]
     slots: Mapping[str, Slot]
-    good: Template
-    bad: Template
+    good: SentenceTemplate
+    bad: SentenceTemplate
     vary: Mapping[str, Slot]
 
     def given_features(self) -> set[str]:
@@ -79,13 +79,13 @@ class Paradigm:
         return {name for slot in slots for name in (*slot.choose, *slot.agree)}
 
 
-def read_paradigm(name: str, entry: ParadigmEntry, lexicon: Lexicon, source: Document) -> Paradigm:
+def read_paradigm(name: str, entry: ParadigmEntry, lexicon: Lexicon, source: YamlDocument) -> Paradigm:
     """Return a validated paradigm of grammar.yaml. Raises DataError with the file, line and key if it is invalid."""
     return _Reader(name, entry, lexicon, source).paradigm()
 
 
 class _Reader:
-    def __init__(self, name: str, entry: ParadigmEntry, lexicon: Lexicon, source: Document) -> None:
+    def __init__(self, name: str, entry: ParadigmEntry, lexicon: Lexicon, source: YamlDocument) -> None:
         self.name, self.entry, self.lexicon, self.source = name, entry, lexicon, source
         self.slots: dict[str, Slot] = {}
         self.vary: dict[str, Slot] = {}
@@ -174,7 +174,7 @@ class _Reader:
                 raise self.error((*key, "category"), f"there is no category '{name}'", near(name, self.lexicon))
         return tuple(dict.fromkeys(names))
 
-    def _of(self, slot: Slot) -> list[Category]:
+    def _of(self, slot: Slot) -> list[WordCategory]:
         return [self.lexicon[name] for name in slot.categories]
 
     def _features(self, slot: Slot) -> set[str]:
@@ -249,8 +249,8 @@ class _Reader:
 
     # Sentences
 
-    def _template(self, key: str, text: str, vary: Mapping[str, Slot]) -> Template:
-        pieces: list[str | Reference] = []
+    def _template(self, key: str, text: str, vary: Mapping[str, Slot]) -> SentenceTemplate:
+        pieces: list[str | FormReference] = []
         end = 0
         for match in _BRACES.finditer(text):
             pieces += [text[end : match.start()], self._reference(key, match[1], match[2], vary)]
@@ -260,22 +260,22 @@ class _Reader:
             raise self.error(
                 (key,), f"braces may contain only a slot, or a slot and a form, such as {{noun:plural}}: {text!r}"
             )
-        return Template(text, tuple(piece for piece in pieces if piece != ""))
+        return SentenceTemplate(text, tuple(piece for piece in pieces if piece != ""))
 
-    def _reference(self, key: str, name: str, path: str | None, vary: Mapping[str, Slot]) -> Reference:
+    def _reference(self, key: str, name: str, path: str | None, vary: Mapping[str, Slot]) -> FormReference:
         if name not in self.slots:
             raise self.error((key,), f"there is no slot '{name}'", near(name, self.slots))
         slot = vary.get(name, self.slots[name])
         forms, features = self._forms(slot), self._features(slot)
         column = LEMMA if path is None else path
         if column in forms:
-            return Reference(name, ((column, False),))
+            return FormReference(name, ((column, False),))
         parts = tuple((part, part in features) for part in column.split("."))
         if not any(feature for _, feature in parts):
             message = f"the words of slot '{name}' have no form or feature '{column}'"
             raise self.error((key,), message, near(column, sorted(forms | features)))
         self._check_forms(key, slot, parts, forms)
-        return Reference(name, parts)
+        return FormReference(name, parts)
 
     def _check_forms(self, key: str, slot: Slot, parts: Sequence[tuple[str, bool]], forms: Collection[str]) -> None:
         """Raise DataError if no column of forms exists for a chosen value; other features may have any value."""
@@ -286,7 +286,7 @@ class _Reader:
                 message = f"the words of slot '{slot.name}' have no form '{shown}'"
                 raise self.error((key,), message, near(shown, sorted(forms)))
 
-    def _check_use(self, good: Template, bad: Template) -> None:
+    def _check_use(self, good: SentenceTemplate, bad: SentenceTemplate) -> None:
         if not self.vary and good.pieces == bad.pieces:
             raise self.error(("bad",), "the bad sentence equals the good one", "list the slots that differ under vary")
         read = {reference.slot for reference in bad.references}
@@ -304,7 +304,7 @@ class _Reader:
                         known = sorted(self._features(replace(slot, agree={})))
                         raise self.error((label, name, "agree", feature), message, near(feature, known))
 
-    def _known(self, name: str, feature: str, templates: Sequence[Template]) -> bool:
+    def _known(self, name: str, feature: str, templates: Sequence[SentenceTemplate]) -> bool:
         """Return True if a feature of `agree` is also a feature of the slot itself, or is used in the paradigm."""
         slots = [*self.slots.values(), *self.vary.values()]
         if any(feature in self._features(replace(slot, agree={})) for slot in slots if slot.name == name):

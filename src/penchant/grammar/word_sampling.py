@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from penchant import letter_case
 from penchant.grammar.features import Condition, Values, unify
 from penchant.grammar.lexicon import Entry, Lexicon
-from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template
+from penchant.grammar.paradigms import FormReference, Paradigm, SentenceTemplate, Slot
 
 _TRIES = 16
 """Number of random draws of a word before all words that satisfy `differs` are enumerated."""
 
 
-class Choice:
+class WordChoice:
     """Word as used in a sentence: an entry and the values assigned to it; instances are unique within a `Drawing`."""
 
     __slots__ = ("_texts", "assigned", "entry", "values")
@@ -25,13 +25,13 @@ class Choice:
         self.values: Values = {**entry.values, **assigned} if assigned else entry.values
         self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
 
-    def text(self, reference: Reference) -> str | None:
+    def text(self, reference: FormReference) -> str | None:
         """Return the form for a reference; None if the word lacks the form or a feature does not have one value."""
         if reference.parts not in self._texts:
             self._texts[reference.parts] = self._form(reference)
         return self._texts[reference.parts]
 
-    def _form(self, reference: Reference) -> str | None:
+    def _form(self, reference: FormReference) -> str | None:
         column: list[str] = []
         for part, feature in reference.parts:
             values = self.values.get(part, ()) if feature else (part,)
@@ -41,7 +41,7 @@ class Choice:
         return self.entry.forms.get(".".join(column))
 
 
-Words = Mapping[str, Choice]
+Words = Mapping[str, WordChoice]
 """Words of a sentence by slot."""
 _Agreed = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -52,11 +52,11 @@ class _Pool:
     A condition is tested once for all words that have the same values in the columns that it tests.
     """
 
-    def __init__(self, choices: Sequence[Choice]) -> None:
+    def __init__(self, choices: Sequence[WordChoice]) -> None:
         self._choices = choices
         self._alike: dict[tuple[str, ...], dict[tuple[tuple[str, ...], ...], list[int]]] = {}
 
-    def fitting(self, conditions: Sequence[Condition]) -> list[Choice]:
+    def fitting(self, conditions: Sequence[Condition]) -> list[WordChoice]:
         """Return the words that satisfy all conditions, in order."""
         places = set(range(len(self._choices))).intersection(*map(self._satisfying, conditions))
         return [self._choices[at] for at in sorted(places)]
@@ -72,7 +72,7 @@ class _Pool:
         return {at for values, places in kinds if condition.matches(values) for at in places}
 
 
-def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[Choice]:
+def _taking(choices: list[WordChoice], takes: Sequence[tuple[str, WordChoice]]) -> list[WordChoice]:
     for column, taken in takes:
         conditions = {condition.text: condition for condition in (c.entry.restriction(column) for c in choices)}
         met = {text for text, condition in conditions.items() if condition.matches(taken.values)}
@@ -83,15 +83,15 @@ def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[
 class Rule:
     """Rule for the words of a slot, given the words of other slots; `references` are the slot's forms to be filled."""
 
-    def __init__(self, slot: Slot, references: Sequence[Reference], drawing: Drawing) -> None:
+    def __init__(self, slot: Slot, references: Sequence[FormReference], drawing: Drawing) -> None:
         self.slot = slot
         self.references = tuple(dict.fromkeys(references))
         self.options = drawing.options(slot)
         self._drawing = drawing
         self._agreed: dict[_Agreed, _Pool] = {}
-        self._candidates: dict[object, list[Choice]] = {}
+        self._candidates: dict[object, list[WordChoice]] = {}
 
-    def candidates(self, words: Words) -> list[Choice]:
+    def candidates(self, words: Words) -> list[WordChoice]:
         """Return all words that fit the given words of other slots, disregarding `differs`."""
         slot = self.slot
         agreed = tuple(
@@ -111,7 +111,7 @@ class Rule:
             candidates = self._candidates[key] = _taking(pool.fitting(restrictions), taken)
         return candidates
 
-    def _agreeing(self, option: Choice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> Choice | None:
+    def _agreeing(self, option: WordChoice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> WordChoice | None:
         """Return a word with its features unified with `agreed`; None if it disagrees or lacks a required form."""
         assigned = dict(option.assigned)
         for feature, theirs in agreed:
@@ -122,7 +122,7 @@ class Rule:
         choice = self._drawing.choice(option.entry, assigned)
         return None if any(choice.text(reference) is None for reference in self.references) else choice
 
-    def differs(self, choice: Choice, words: Words) -> bool:
+    def differs(self, choice: WordChoice, words: Words) -> bool:
         """Return True if a word satisfies the slot's `differs`, given the words of the other slots.
 
         For each feature listed (by default the lemma), both words must have values, and no value in common.
@@ -133,7 +133,7 @@ class Rule:
                 return False
         return True
 
-    def draw(self, rng: random.Random, words: Words) -> Choice | None:
+    def draw(self, rng: random.Random, words: Words) -> WordChoice | None:
         """Return a word drawn uniformly from the words that fit; None if there are none."""
         candidates = self.candidates(words)
         if not candidates:
@@ -156,17 +156,17 @@ class Drawing:
         self.paradigm = paradigm
         self.language = language
         self._lexicon = lexicon
-        self._choices: dict[object, Choice] = {}
+        self._choices: dict[object, WordChoice] = {}
         good, bad = paradigm.good.references, paradigm.bad.references
         # A word shared by both sentences needs the forms of both.
         shared = good + [reference for reference in bad if reference.slot not in paradigm.vary]
         self.good = {name: self._rule(slot, shared) for name, slot in paradigm.slots.items()}
         self.bad = {name: self._rule(slot, bad) for name, slot in paradigm.vary.items()}
 
-    def _rule(self, slot: Slot, references: Sequence[Reference]) -> Rule:
+    def _rule(self, slot: Slot, references: Sequence[FormReference]) -> Rule:
         return Rule(slot, [r for r in references if r.slot == slot.name], self)
 
-    def options(self, slot: Slot) -> list[Choice]:
+    def options(self, slot: Slot) -> list[WordChoice]:
         """Return the possible words of a slot with each combination of chosen values, regardless of other slots."""
         choices = []
         before_choosing = slot.choose.keys().isdisjoint(slot.where.columns())
@@ -182,24 +182,24 @@ class Drawing:
                             choices.append(choice)
         return choices
 
-    def choice(self, entry: Entry, assigned: Values) -> Choice:
+    def choice(self, entry: Entry, assigned: Values) -> WordChoice:
         """Return the unique Choice for an entry and the values assigned to it."""
         key = (entry, tuple(sorted(assigned.items())))
         choice = self._choices.get(key)
         if choice is None:
-            choice = self._choices[key] = Choice(entry, assigned)
+            choice = self._choices[key] = WordChoice(entry, assigned)
         return choice
 
-    def draw_good(self, rng: random.Random) -> dict[str, Choice] | str:
+    def draw_good(self, rng: random.Random) -> dict[str, WordChoice] | str:
         """Draw the words of a good sentence; return the name of a slot instead if no word fits it."""
         return _draw(self.good, rng, {})
 
-    def draw_bad(self, rng: random.Random, good: Words) -> dict[str, Choice] | str:
+    def draw_bad(self, rng: random.Random, good: Words) -> dict[str, WordChoice] | str:
         """Draw the words of a bad sentence for a good one; return the name of a slot instead if no word fits it."""
         return _draw(self.bad, rng, good)
 
 
-def _draw(rules: Mapping[str, Rule], rng: random.Random, earlier: Words) -> dict[str, Choice] | str:
+def _draw(rules: Mapping[str, Rule], rng: random.Random, earlier: Words) -> dict[str, WordChoice] | str:
     words = dict(earlier)
     for name, rule in rules.items():
         choice = rule.draw(rng, words)
@@ -214,7 +214,7 @@ def pick(rng: random.Random, count: int) -> int:
     return int(rng.random() * count)
 
 
-def written(template: Template, words: Words, language: str = "und") -> str:
+def written(template: SentenceTemplate, words: Words, language: str = "und") -> str:
     """Return the sentence with its slots filled and its first letter capitalised by the rules of the language."""
     pieces = (piece if isinstance(piece, str) else words[piece.slot].text(piece) or "" for piece in template.pieces)
     return capitalised("".join(pieces), language)

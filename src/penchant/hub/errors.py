@@ -13,7 +13,7 @@ _WRONG_NAME = "check the name, or give the path of a local copy"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RepositoryKind:
     """A kind of repository on the hub, with the words and the error class for its failures.
 
     `under` is the path of its pages on the hub, `absent` the beginning of the message if it does not exist, `main_file`
@@ -28,11 +28,13 @@ class Wanted:
     error: type[PenchantError]
 
 
-MODEL = Wanted(
+MODEL = RepositoryKind(
     "model", "", "no such directory, and ", "config.json", "give a model saved by save_pretrained", ModelError
 )
 """The words for models."""
-DATA_SET = Wanted("data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError)
+DATA_SET = RepositoryKind(
+    "data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError
+)
 """The words for data sets."""
 
 
@@ -57,7 +59,7 @@ def explained(
     *,
     file: str = "",
     cached: bool = False,
-    wanted: Wanted = MODEL,
+    wanted: RepositoryKind = MODEL,
 ) -> PenchantError:
     """Return a one-line error for an error of `huggingface_hub`.
 
@@ -74,7 +76,9 @@ def explained(
     return wanted.error(reason, where=given, hint=hint)
 
 
-def _refused(error: Exception, name: str, revision: str | None, file: str, wanted: Wanted) -> tuple[str, str] | None:
+def _refused(
+    error: Exception, name: str, revision: str | None, file: str, wanted: RepositoryKind
+) -> tuple[str, str] | None:
     """Return the reason and the hint if the hub lacks the repository or file, or refuses access; None otherwise."""
     from huggingface_hub import constants
     from huggingface_hub import errors as hub
@@ -103,7 +107,7 @@ def _refused(error: Exception, name: str, revision: str | None, file: str, wante
     return None
 
 
-def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
+def _failed(error: Exception, file: str, wanted: RepositoryKind) -> tuple[str, str]:
     """Return the reason and the hint if the hub could not be reached or the transfer failed."""
     from huggingface_hub import constants
     from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled

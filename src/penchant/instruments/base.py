@@ -29,8 +29,8 @@ from penchant.models.last_loaded import loaded
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.progress import bars
+from penchant.records import BaseResult as AnyResult
 from penchant.records import Estimate, Signature, summary_table
-from penchant.records import Result as AnyResult
 from penchant.tables.data_paths import find_all, find_data
 from penchant.tables.typed_columns import holds_text
 from penchant.vectors.static import StaticVectors

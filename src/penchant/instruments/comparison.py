@@ -11,7 +11,7 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.settings import Settings
-from penchant.records import SIDES, Estimate, Result, summary_table
+from penchant.records import SIDES, BaseResult, Estimate, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.wording.phrases import Note
 
@@ -32,7 +32,7 @@ class Comparison(Generic[S]):
     estimates: Callable[[pl.DataFrame, pl.DataFrame, S], Iterable[Estimate]]
     free: Collection[str] = ()
 
-    def __call__(self, a: Result, b: Result) -> pl.DataFrame:
+    def __call__(self, a: BaseResult, b: BaseResult) -> pl.DataFrame:
         """Return the differences a − b, one row per estimate.
 
         Raises StudyError if the results cannot be compared, naming the signature keys that differ.
@@ -45,7 +45,7 @@ class Comparison(Generic[S]):
         )
 
 
-def models_of(a: Result, b: Result) -> dict[str, str]:
+def models_of(a: BaseResult, b: BaseResult) -> dict[str, str]:
     """Return the names of the two compared models, by column of the comparison."""
     return dict(zip(SIDES, (a.signature["model"], b.signature["model"]), strict=True))
 
@@ -55,7 +55,7 @@ SCORING = ("bos", "method", "normalise", "pen-alpha")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored(Generic[S]):
+class ComparedSide(Generic[S]):
     """One side of a comparison: the items of a result, the name of the compared score (`how`) and the settings."""
 
     items: pl.DataFrame
@@ -75,12 +75,12 @@ class ScoredComparison(Generic[S]):
 
     settings: type[S]
     items: Sequence[str]
-    estimates: Callable[[Scored[S], Scored[S], bool], Iterable[Estimate]]
+    estimates: Callable[[ComparedSide[S], ComparedSide[S], bool], Iterable[Estimate]]
     family: Callable[[Estimate], str | None]
     score: str = "normalise"
     free: Collection[str] = ()
 
-    def __call__(self, a: Result, b: Result) -> pl.DataFrame:
+    def __call__(self, a: BaseResult, b: BaseResult) -> pl.DataFrame:
         """Return the differences a − b, one row per estimate.
 
         Raises StudyError if the results cannot be compared, naming the signature keys that differ.
@@ -91,7 +91,7 @@ class ScoredComparison(Generic[S]):
         remark, unlike = scored_differently(a, b), a.signature["method"] != b.signature["method"]
         rows: list[Estimate] = []
         for first, second in shared_scores(a, b):
-            sides = Scored(a.items, first, settings[0]), Scored(b.items, second, settings[1])
+            sides = ComparedSide(a.items, first, settings[0]), ComparedSide(b.items, second, settings[1])
             how = first if first == second else f"{first} − {second}"
             for each in self.estimates(*sides, unlike or first != second):
                 by = {**models, **each.by, self.score: how}
@@ -100,13 +100,13 @@ class ScoredComparison(Generic[S]):
         return summary_table((row, difference_signature(a, b, normalise=row.by[self.score])) for row in adjusted)
 
 
-def shared_scores(a: Result, b: Result) -> list[tuple[str, str]]:
+def shared_scores(a: BaseResult, b: BaseResult) -> list[tuple[str, str]]:
     """Return the pairs of scores to compare: every score that both have, or the first of each if there is none."""
     first, second = (result.signature["normalise"].split(",") for result in (a, b))
     return [(how, how) for how in first if how in second] or [(first[0], second[0])]
 
 
-def scored_differently(a: Result, b: Result) -> Note | None:
+def scored_differently(a: BaseResult, b: BaseResult) -> Note | None:
     """Return a note if two models were scored by different methods; None otherwise.
 
     Results of the same model need no note, since their names include the method, as in "bert (method:pll)".

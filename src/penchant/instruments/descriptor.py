@@ -16,8 +16,8 @@ import polars as pl
 from pydantic import BaseModel
 
 from penchant.instruments.base import Probe
-from penchant.rating.tasks import Task, Wishes
-from penchant.records import Result
+from penchant.rating.tasks import RatingTask, Wishes
+from penchant.records import BaseResult
 from penchant.report.sections import Overview, Section
 from penchant.views.headline import Headline
 
@@ -42,15 +42,15 @@ class Instrument:
     """
 
     probe: type[Probe[Any]]
-    compare: Callable[[Result, Result], pl.DataFrame]
+    compare: Callable[[BaseResult, BaseResult], pl.DataFrame]
     section: Section
     headline: Headline = field(default_factory=Headline)
     template: str | tuple[str, ...] = "template"
     schemas: Mapping[str, Schemas] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     overview: Overview | None = None
-    judge: Callable[[str, Wishes], Task | None] | None = None
-    curve: Callable[[str, Sequence[tuple[int, Result]]], pl.DataFrame] | None = None
+    judge: Callable[[str, Wishes], RatingTask | None] | None = None
+    curve: Callable[[str, Sequence[tuple[int, BaseResult]]], pl.DataFrame] | None = None
 
     @property
     def name(self) -> str:

@@ -72,7 +72,7 @@ CITED = Written(citation=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableField:
     """Metadata of a field that names a table: how a table passed from Python is converted to a file.
 
     `columns` are the column names of rows without names, in order. `rows` converts the value passed to rows; its other
@@ -90,7 +90,7 @@ def _document(given: Any) -> Path | None:
     return document_of(given, {}, NAME) if isinstance(given, Mapping) else None
 
 
-DOCUMENT = Table(file=_document)
+DOCUMENT = TableField(file=_document)
 """Metadata of a field that names a set.yaml; a call may pass its content as a mapping."""
 
 
@@ -107,7 +107,9 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
         return value
     if isinstance(value, Path):
         return str(value)
-    table: Table | None = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
+    table: TableField | None = next(
+        (part for part in model.model_fields[name].metadata if isinstance(part, TableField)), None
+    )
     if table is not None and isinstance(value, list) and not value:
         raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"give a file name, or {ROWS}")
     if table is not None and is_table(value):

@@ -13,7 +13,7 @@ from typing_extensions import dataclass_transform
 
 from penchant.call_checks import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words, one_of, shortened
-from penchant.instruments.probe_fields import Table, default_of, taken
+from penchant.instruments.probe_fields import TableField, default_of, taken
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -112,7 +112,7 @@ def _explained(name: str, field: FieldInfo) -> str:
 def _type(field: FieldInfo) -> str:
     """Return the type of a parameter as written in code, with "table" if tables are accepted."""
     shown = shown_type(field.annotation)
-    if not any(isinstance(part, Table) for part in field.metadata):
+    if not any(isinstance(part, TableField) for part in field.metadata):
         return shown
     return f"{shown.removesuffix(' | None')} | table{' | None' if shown.endswith(' | None') else ''}"
 

@@ -21,11 +21,11 @@ import polars as pl
 from penchant.errors import MethodError, StudyError, one_line, one_of
 from penchant.instruments.base import Probe
 from penchant.instruments.descriptor import Instrument
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.item_browser import Joined
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference, common_references, read_references
-from penchant.report.sections import Placed
+from penchant.report.sections import StudySection
 from penchant.stats.equivalence import detectable, narrower
 from penchant.tables.data_paths import SET_FILE, bundled
 
@@ -34,7 +34,7 @@ FEWEST = 3
 """Minimum number of checkpoints for a curve."""
 _OURS = "penchant"
 _HOME = Path(__file__).parents[1]
-AnyOne = TypeVar("AnyOne", bound=Result)
+AnyOne = TypeVar("AnyOne", bound=BaseResult)
 
 
 def instruments() -> Mapping[str, Instrument]:
@@ -135,7 +135,7 @@ def bundled_sets(described: Instrument) -> list[str]:
     return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 
-def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
+def _read_by_both(a: BaseResult, b: BaseResult) -> tuple[BaseResult, BaseResult]:
     """Return two results, restricted to the items that both models read.
 
     If any item is removed, the summaries are emptied, since their estimates cover other items. Raises StudyError if no
@@ -179,7 +179,7 @@ def _with_alike_ids(results: Sequence[AnyOne]) -> list[AnyOne]:
     return [replace(each, items=each.items.with_columns(pl.col("id").cast(pl.String))) for each in results]
 
 
-def compare(a: Result, b: Result) -> pl.DataFrame:
+def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return the differences a − b between two results on the same items, with intervals and tests.
 
     Each row is an estimate. Items that were left out for one model are left out for both. Two results of the same model
@@ -217,7 +217,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 _BOUNDS = {"low": pl.Float64, "high": pl.Float64}
 
 
-def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
+def _detectable(compared: pl.DataFrame, scale: DifferenceScale) -> pl.Series:
     """Return the smallest difference that each test could detect, at the first step of Holm's correction.
 
     It is infinite if it exceeds the largest possible difference.
@@ -236,14 +236,14 @@ def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
     return pl.Series("detectable", reached, pl.Float64)
 
 
-def _narrower(result: Result) -> Result:
+def _narrower(result: BaseResult) -> BaseResult:
     """Return the result with the confidence level that corresponds to two one-sided tests."""
     level = f"{narrower(float(result.signature['level'])):.12g}"
     settings = {**result.settings, "level": float(level)}
     return replace(result, signature=result.signature.with_(level=level), settings=settings)
 
 
-def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
+def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.DataFrame:
     """Return the estimates over the steps of one training run, one row per estimate.
 
     `checkpoints` are pairs of a step and a result. The table is empty if there are fewer than three checkpoints or the
@@ -254,16 +254,16 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
 
 
 def placed(
-    results: Mapping[tuple[str, str], Result],
+    results: Mapping[tuple[str, str], BaseResult],
     comparisons: Mapping[str, pl.DataFrame],
     curves: Mapping[str, pl.DataFrame] | None = None,
-) -> Iterator[Placed]:
+) -> Iterator[StudySection]:
     """Yield the sections of a study's report, in order.
 
     `results` are by probe directory and model, `comparisons` and `curves` by probe directory. An overview precedes the
     first of its instruments if there are results of several of them.
     """
-    by_place: dict[str, list[Result]] = {}
+    by_place: dict[str, list[BaseResult]] = {}
     for (place, _), result in results.items():
         by_place.setdefault(place, []).append(result)
     shown: set[str] = set()
@@ -277,13 +277,13 @@ def placed(
                 r for rs in by_place.values() for r in rs if instrument(r.signature["probe"]).overview is overview
             ]
             if len({result.signature["probe"] for result in across}) > 1:
-                yield Placed(
+                yield StudySection(
                     overview.place, overview.section.title, overview.section, across, None, references(described)
                 )
         section = described.section
         title = section.title + (f" ({place})" if place != described.name else "")
         scale = described.probe.difference_scale
-        yield Placed(
+        yield StudySection(
             place,
             title,
             section,

@@ -28,7 +28,7 @@ class Presentation(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Result(records.Result):
+class Result(records.BaseResult):
     """The result of a probe for one model.
 
     `items` has one row per stimulus, with its scores; `summary` has one row per estimate, each with its signature;

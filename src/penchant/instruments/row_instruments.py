@@ -15,13 +15,13 @@ from penchant.instruments.comparison import Comparison, difference
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
 from penchant.instruments.row_probes import RowProbe
-from penchant.records import Estimate, Result
+from penchant.records import BaseResult, Estimate
 from penchant.report.finding import Shown
 from penchant.report.sections import Section
 from penchant.views.figures import Forest
-from penchant.views.finding import Across, Differences, FindingSpec, Levels
+from penchant.views.finding import Across, ClearDifferences, FindingSpec, Levels
 from penchant.views.headline import Headline
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
 from penchant.views.rows import At, but
 from penchant.views.section import Views, section
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
@@ -120,7 +120,7 @@ def _finding(measure: Measure, noun: str) -> Iterator[FindingSpec]:
     shown, gap = _shown(measure, noun), _shown(measure, noun, gap=True)
     apart = "50%" if shown.unit == "%" else "0"
     yield Levels(_slug(measure), At(measure=measure.name, **whole), shown, apart)
-    yield Differences(f"{_slug(measure)}-differences", At(measure=difference(measure.name), **whole), gap)
+    yield ClearDifferences(f"{_slug(measure)}-differences", At(measure=difference(measure.name), **whole), gap)
     if measure.by:
         at = At(measure=measure.name, **{measure.by: but(ALL)})
         yield Across(f"{_slug(measure)}-levels", at, shown, measure.by, apart)
@@ -134,12 +134,12 @@ def _items(probe: type[RowProbe[Any]]) -> Items:
         columns=(*(ItemColumn(name) for name in fields), ItemColumn("id", "hidden")),
         each=tuple(ModelColumn(_slug(each), partial(_series, each), signed=not each.share) for each in of.values()),
         tokens=tuple(
-            Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
+            TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
         ),
     )
 
 
-def _series(measure: Measure, result: Result) -> pl.Series:
+def _series(measure: Measure, result: BaseResult) -> pl.Series:
     return pl.Series(values(result.items, measure))
 
 

@@ -21,7 +21,16 @@ from penchant.files import cited
 from penchant.instruments.base import Measured, Model, beginning
 from penchant.instruments.item_probes import ItemProbe, score_columns
 from penchant.instruments.measures import Measure, estimates, require_columns
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, cited_columns, default_of, written
+from penchant.instruments.probe_fields import (
+    CITED,
+    Columns,
+    Data,
+    Given,
+    TableField,
+    cited_columns,
+    default_of,
+    written,
+)
 from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import OnUnknown, signed_unknown
 from penchant.records import Estimate
@@ -59,7 +68,7 @@ class RowProbe(ItemProbe[list[tuple[str, R]], tuple[str, R]], Generic[R]):
     """Plural noun for the rows."""
     limited: ClassVar[str] = "rows"
 
-    data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField()] = Field(kw_only=False)
     """A table with one row per item; `penchant schema` lists its columns."""
     columns: Given[dict[str, str], Columns] = default_of(default={})
     """The columns that have other names in the table, as field: column."""

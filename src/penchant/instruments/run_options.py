@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from penchant.cluster.connect import Place
+from penchant.cluster.connect import ClusterOptions
 from penchant.engine.backends import Backend
-from penchant.engine.engine import Counts
+from penchant.engine.engine import EngineCounts
 from penchant.models.load import Model
 
 Progress: TypeAlias = Callable[[float, float], None]
@@ -48,15 +48,15 @@ class Run:
     base: Sequence[Path] = (Path(),)
     warn: Callable[[str], None] = field(default=_silent)
     backend: Backend | None = None
-    counts: Counts = field(default_factory=Counts)
+    counts: EngineCounts = field(default_factory=EngineCounts)
     resume: bool = False
     rerun: bool = False
     rehash: bool = False
-    place: Place | None = None
+    place: ClusterOptions | None = None
     say: Callable[[str], None] = field(default=_silent)
     bars: Callable[[str], Progress] = field(default=_no_bars)
     models: Mapping[str, Model] = field(default_factory=dict)
 
     def of_probe(self, label: str) -> Run:
         """Return the options for one probe and one model of the study, with their own counts and progress."""
-        return replace(self, progress=self.bars(label), counts=Counts())
+        return replace(self, progress=self.bars(label), counts=EngineCounts())

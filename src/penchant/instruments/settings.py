@@ -17,7 +17,7 @@ from penchant.errors import MethodError, StudyError, in_words, shortened, withou
 from penchant.instruments.probe_fields import in_json, names_files, without_place
 from penchant.instruments.probe_signature import PARAMETERS, Called, explain
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.documents import SETTINGS
 
 
@@ -32,7 +32,7 @@ class Settings(BaseModel, metaclass=Called):
     limited: ClassVar[str] = ""
     """Plural noun for the items that `limit` counts, such as "pairs"; empty for an instrument without pilots."""
 
-    difference_scale: ClassVar[Scale] = Scale()
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale()
     """Scale of the differences between models: their largest size and their format."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95

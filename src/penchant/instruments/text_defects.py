@@ -21,7 +21,7 @@ NAMED = 3
 """Maximum number of places that a caution lists for each side."""
 
 
-class Sentence(NamedTuple):
+class LocatedSentence(NamedTuple):
     """One sentence of a pair, its file, and its line in the file, in words ("line 3")."""
 
     text: str
@@ -32,8 +32,8 @@ class Sentence(NamedTuple):
 class Pair(NamedTuple):
     """The two sentences of a pair, and the name of its group."""
 
-    first: Sentence
-    second: Sentence
+    first: LocatedSentence
+    second: LocatedSentence
     group: str
 
 
@@ -67,7 +67,7 @@ def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[Note]:
             yield Note(kind.code, sides=told, groups=first_of(whole, NAMED) if kind.contrast else None)
 
 
-def _places(sentences: Sequence[Sentence]) -> str:
+def _places(sentences: Sequence[LocatedSentence]) -> str:
     """Format the places of the first sentences, by file and line, and the number of further sentences."""
     parts: list[str] = []
     for number, sentence in enumerate(sentences):

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from penchant.errors import CacheWarning, ModelError, PenchantError, first_line
 from penchant.models.fingerprint import code_elsewhere
-from penchant.models.source import Source
+from penchant.models.source import ModelSource
 
 ModelKind = Literal["masked", "causal", "encoder"]
 
 
-def read_config(source: Source, options: dict[str, Any]) -> Any:
+def read_config(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return the configuration of a checkpoint; `options` are the arguments of `from_pretrained`.
 
     Raises ModelError if the model is an encoder-decoder, or if `trust_remote_code` is set and the checkpoint takes its
@@ -76,7 +76,7 @@ def first_token(tokenizer: Any) -> int | None:
 
 
 @contextlib.contextmanager
-def told(source: Source) -> Iterator[None]:
+def told(source: ModelSource) -> Iterator[None]:
     """Convert any error caused by a checkpoint's settings, such as a negative size, to a ModelError."""
     try:
         yield

@@ -27,7 +27,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedFiles:
     """Selection of the files needed from a repository besides its settings: weights and code.
 
     If `pickled`, pickled weights are used if the repository has no others. If `looked_for`, the weights are only
@@ -49,7 +49,7 @@ class Wanted:
         )
 
 
-def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapshot:
+def fetch(given: str, name: str, revision: str | None, wanted: WantedFiles) -> Snapshot:
     """Download one commit of a model to the local hub cache, or find it there if the hub cannot be reached.
 
     The revision (a branch, a tag, or seven or more digits of a commit) is resolved once, so that all files are from the
@@ -86,7 +86,7 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     return snapshot
 
 
-def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
+def _find(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, refusal: PenchantError) -> None:
     """Check that the local cache has the needed files. Raises `refusal` if it has not, ModelError if one is damaged."""
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
@@ -116,7 +116,7 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
     verify(given, path, digest, digests.sha256)
 
 
-def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
+def _download(given: str, name: str, snapshot: Snapshot, wanted: WantedFiles, stated: dict[str, str]) -> None:
     """Download the files missing from the local cache, and verify all files. Raises ModelError if that fails."""
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
@@ -142,7 +142,7 @@ def _listed(name: str, commit: str) -> dict[str, str]:
     return {file.rfilename: (file.lfs.sha256 if file.lfs else file.blob_id) or "" for file in info.siblings or []}
 
 
-def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> list[str]:
+def _weights(given: str, folder: Path, names: Iterable[str], wanted: WantedFiles) -> list[str]:
     """Return the names of the weight files that transformers would use; an empty list if there are none."""
     for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
         if whole in names:

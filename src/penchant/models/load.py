@@ -25,9 +25,9 @@ from penchant.models.checkpoint_config import (
 )
 from penchant.models.device_map import Placing
 from penchant.models.file_hashes import Digests, WatchedFiles, stamp
-from penchant.models.hub import Wanted
+from penchant.models.hub import WantedFiles
 from penchant.models.proofs import Proofs, circumstances
-from penchant.models.source import Source, resolve
+from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
 from penchant.models.weights import check_embeddings, load_weights, max_tokens
@@ -169,7 +169,7 @@ def read_model(
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), source.parsed_once():
-        source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
+        source = source.fetched(WantedFiles(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         stamps = {file: stamp(file) for file in source.files()}
         config = read_config(source, options)
@@ -202,7 +202,7 @@ def read_model(
     )
 
 
-def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
+def _weight_options(source: ModelSource, config: Any, files: WatchedFiles, *, pickled: bool) -> dict[str, Any]:
     """Return the arguments of `from_pretrained` that concern the reading of weights.
 
     For a GGUF file they include `config`, without which transformers would parse the file again.
@@ -213,7 +213,7 @@ def _weight_options(source: Source, config: Any, files: WatchedFiles, *, pickled
     return {**mapped, "use_safetensors": None if pickled else True}
 
 
-def _named(source: Source, name: str | None) -> Source:
+def _named(source: ModelSource, name: str | None) -> ModelSource:
     """Return the source, renamed if a name is given. Raises ModelError if the model is from the hub or bundled."""
     if name is None:
         return source
@@ -262,9 +262,9 @@ def cited(spec: str, digests: Digests) -> str:
     return source.cited(source.fingerprint(digests))
 
 
-def _without_weights(spec: str, digests: Digests) -> Source:
+def _without_weights(spec: str, digests: Digests) -> ModelSource:
     with quiet():
-        return resolve(spec).fetched(Wanted(weights=False, digests=digests))
+        return resolve(spec).fetched(WantedFiles(weights=False, digests=digests))
 
 
 @asked
@@ -275,7 +275,7 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
     """
     source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
     with quiet() as heard, source.parsed_once():
-        source = source.fetched(Wanted(weights=False, code=trust_remote_code, digests=memory))
+        source = source.fetched(WantedFiles(weights=False, code=trust_remote_code, digests=memory))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     for caution in heard.cautions:
         warnings.warn(f"{source.label}: {caution}", ModelWarning, stacklevel=3)
@@ -295,7 +295,7 @@ def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: s
 
 
 def _network(
-    source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
+    source: ModelSource, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
     """Return a model's network, and store its proofs. Raises ModelError if the model's answers are not reproducible."""
     from penchant.models.torch_network import Network  # imports torch, which takes seconds

@@ -20,9 +20,9 @@ from penchant.models.checkpoint_config import (
 )
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import SETTINGS, lacks_weights, model_files
-from penchant.models.hub import Wanted
+from penchant.models.hub import WantedFiles
 from penchant.models.load import LanguageModel, names_vectors
-from penchant.models.source import Source, resolve
+from penchant.models.source import ModelSource, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
 from penchant.vectors.sniffing import begins_as_vectors
@@ -79,7 +79,9 @@ def outline(
     source = resolve(spec)
     if source.is_gguf:
         return _gguf(Path(spec), name or spec, dtype)
-    wanted = Wanted(looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None))
+    wanted = WantedFiles(
+        looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None)
+    )
     with quiet(), told(source):
         source = source.fetched(wanted)
         if source.local is not None:
@@ -117,14 +119,14 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
     )
 
 
-def _require_weights(source: Source, local: Path, *, pickled: bool) -> None:
+def _require_weights(source: ModelSource, local: Path, *, pickled: bool) -> None:
     """Raise ModelError if a directory has no safetensors weights, nor pickled ones if `pickled`."""
     weights = [file for file in model_files(local) if file.suffix not in (*SETTINGS, ".py")]
     if not any(pickled or file.suffix == ".safetensors" for file in weights):
         raise lacks_weights(source.given)
 
 
-def _here(source: Source) -> bool:
+def _here(source: ModelSource) -> bool:
     """Return whether a model's weights are on this machine."""
     if source.local is not None:
         return True

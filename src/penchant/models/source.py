@@ -11,7 +11,7 @@ from penchant.errors import ModelError, one_of
 from penchant.models.file_hashes import Digests
 from penchant.models.fingerprint import local_fingerprint, model_files
 from penchant.models.gguf_files import read_once
-from penchant.models.hub import Wanted, fetch, intact
+from penchant.models.hub import WantedFiles, fetch, intact
 from penchant.tables.data_paths import PACKAGE, bundled
 from penchant.text_io import is_directory, is_file, refused_character
 
@@ -24,7 +24,7 @@ def bundled_models() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """The source of a model: where its files are, and its name in signatures.
 
     `given` is the name or path given by the user; `target` and `options` are the arguments of `from_pretrained`;
@@ -39,7 +39,7 @@ class Source:
     local: Path | None
     commit: str = ""
 
-    def fetched(self, wanted: Wanted) -> Source:
+    def fetched(self, wanted: WantedFiles) -> ModelSource:
         """Return the source with its files downloaded. Raises ModelError if the hub does not provide the model."""
         if self.local is not None:
             return self
@@ -76,7 +76,7 @@ class Source:
         return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
 
 
-def resolve(spec: str) -> Source:
+def resolve(spec: str) -> ModelSource:
     """Return the source of the model that `spec` names. Raises ModelError if a local path does not contain a model."""
     if spec.startswith("bundled:"):
         name = spec.removeprefix("bundled:")
@@ -85,7 +85,7 @@ def resolve(spec: str) -> Source:
             raise ModelError(
                 "no bundled model of that name", where=spec, hint=one_of(spec, [f"bundled:{each}" for each in known])
             )
-        return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
+        return ModelSource(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if not spec.strip() or refused_character(spec):
         hint = "give the name of a hub model or the path of a directory"
         raise ModelError("is not a model name", where=repr(spec), hint=hint)
@@ -103,18 +103,18 @@ def resolve(spec: str) -> Source:
                 where=spec,
                 hint="give a directory written by save_pretrained",
             )
-        return Source(spec, str(path), {}, path.resolve().name, path)
+        return ModelSource(spec, str(path), {}, path.resolve().name, path)
     if path.suffix == ".gguf":
         if not is_file(path):
             raise ModelError("no such file", where=spec)
         _need_gguf(spec)
-        return Source(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
+        return ModelSource(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
     name, at, revision = spec.partition("@")
     if path.is_absolute() or spec.startswith((".", "~")) or name.count("/") > 1 or not name:
         raise ModelError("no such file or directory", where=spec)
     if at and not revision:
         raise ModelError("no revision follows the @", where=spec, hint="add a branch, a tag or a commit")
-    return Source(spec, name, {"revision": revision} if revision else {}, name, None)
+    return ModelSource(spec, name, {"revision": revision} if revision else {}, name, None)
 
 
 def _need_gguf(spec: str) -> None:

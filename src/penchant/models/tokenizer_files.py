@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, normalizers
 
 from penchant.errors import ModelError, PenchantError, first_line
 from penchant.models.gguf_files import correct_split
-from penchant.models.source import Source
+from penchant.models.source import ModelSource
 
 PROBES = (
     "In 1010 it was hot; by 12345678 it is 3.50 hotter.",
@@ -36,7 +36,7 @@ _SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "sente
 """The usual file names of SentencePiece models."""
 
 
-def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
+def read_tokenizer(source: ModelSource, options: dict[str, Any]) -> Any:
     """Return a checkpoint's tokenizer as a transformers tokenizer; `options` are the arguments of `from_pretrained`.
 
     transformers takes the normalizer and the pre-tokenizer from the class that tokenizer_config.json names. If the

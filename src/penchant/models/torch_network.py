@@ -22,7 +22,7 @@ from penchant.models.device_map import first_device, in_words
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
 from penchant.models.prefix_trees import Trees, whole
 from penchant.models.proofs import Batching, Proofs
-from penchant.models.weight_packing import Packed, give_back
+from penchant.models.weight_packing import PackedLayers, give_back
 
 FEW = 0.5
 """Largest proportion of read positions in a batch for which the last layer is computed at these positions only."""
@@ -67,7 +67,7 @@ class Network:
     def _taken(self, known: Proofs) -> Proofs:
         """Enable the shortcuts allowed by known proofs; return the proofs."""
         if known.packed:
-            Packed(self.model)
+            PackedLayers(self.model)
         if known.shortens:
             self._last = LastLayer(self.trunk, self.config, self.inputs(*self._sample(3)))
         return known
@@ -125,7 +125,7 @@ class Network:
             return states.float()
 
         before = answer()
-        packed = Packed(self.model)
+        packed = PackedLayers(self.model)
         try:
             same = equal(answer(), before, self.dtype)
         except (RuntimeError, ValueError, IndexError, AttributeError):

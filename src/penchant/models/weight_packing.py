@@ -27,7 +27,7 @@ _WIDENED = 1 << 22
 """Maximum number of 16-bit weights converted to float32 at once (16 MiB of float32)."""
 
 
-class Packed:
+class PackedLayers:
     """The packed linear layers of one model; none if torch lacks oneDNN or its BLAS is faster.
 
     On processors without instructions for a 16-bit format, each product is computed in float32 and rounded once. The

@@ -11,12 +11,12 @@ from penchant.errors import ModelError, PenchantError, first_line
 from penchant.models.checkpoint_config import Heard, ModelKind, claimed_kind, heads
 from penchant.models.device_map import Placing
 from penchant.models.fingerprint import lacks_weights
-from penchant.models.source import Source
+from penchant.models.source import ModelSource
 from penchant.plurals import counted
 
 
 def load_weights(
-    source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
+    source: ModelSource, config: Any, options: dict[str, Any], placing: Placing, heard: Heard, quantized: str
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
     """Load the weights, with a vocabulary head if the checkpoint has a trained one.
 
@@ -56,7 +56,7 @@ def load_weights(
     raise ModelError(reason, where=source.given)
 
 
-def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
+def _unused(source: ModelSource, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
     """Return the sorted names of the checkpoint's weights that were not loaded.
 
     Raises ModelError if they include layers of the same kind as loaded layers, since the configuration then describes
@@ -79,7 +79,7 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     return unused
 
 
-def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
+def _no_weights(source: ModelSource, error: Exception, quantized: str) -> ModelError:
     first = first_line(error)
     if quantized:
         message = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
@@ -90,7 +90,7 @@ def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
 
 
-def check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
+def check_embeddings(source: ModelSource, model: Any, tokenizer: Any) -> None:
     """Raise ModelError if the tokenizer has ids for which the model has no embedding."""
     rows, last = int(model.get_input_embeddings().weight.shape[0]), max(tokenizer.get_vocab().values())
     if last >= rows:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penchant.rating.tasks import Task
+from penchant.rating.tasks import RatingTask
 
 _BLOCK = 10
 """Number of consecutive places in which half of the items have their sides swapped."""
@@ -15,7 +15,7 @@ _APART = 10
 """Minimum number of items between two showings of the same item, if there are enough items."""
 
 
-class Place(NamedTuple):
+class ListPlace(NamedTuple):
     """Place in a rater's list: an item's number, whether the item is repeated, and whether its sides are swapped."""
 
     item: int
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     turned: bool
 
 
-def plan(task: Task, rater: int) -> list[Place]:
+def plan(task: RatingTask, rater: int) -> list[ListPlace]:
     """Return the list of places for the rater with number `rater`.
 
     Practice items come first, in the given order. The other items, including attention items, follow in a random order
@@ -40,7 +40,7 @@ def plan(task: Task, rater: int) -> list[Place]:
     order = [*((i, False) for i, kind in enumerate(kinds) if kind == "practice"), *order]
     turned = _in_halves(len(order), draw)
     choice = task.kind == "choice"
-    return [Place(i, again, choice and turn) for (i, again), turn in zip(order, turned, strict=True)]
+    return [ListPlace(i, again, choice and turn) for (i, again), turn in zip(order, turned, strict=True)]
 
 
 def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:

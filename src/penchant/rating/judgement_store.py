@@ -21,7 +21,7 @@ from penchant.errors import DataError, StudyError, first_line
 from penchant.rating.database_file import Database
 from penchant.rating.item_order import plan
 from penchant.rating.rater_names import NUMBERED, is_numbered, refuse_alike
-from penchant.rating.tasks import Question, Task, task_of
+from penchant.rating.tasks import Question, RatingTask, task_of
 from penchant.tables.judgement_database import APPLICATION, CURRENT, VERSION
 
 OWNER = "owner"
@@ -100,7 +100,9 @@ class Store:
     # Opening ----------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def open(cls, path: str | Path, task: Task | None = None, *, raters: Sequence[str] = (), slots: int = 0) -> Self:
+    def open(
+        cls, path: str | Path, task: RatingTask | None = None, *, raters: Sequence[str] = (), slots: int = 0
+    ) -> Self:
         """Open the database at a path, or create it for a task; add missing raters, and allow `slots` raters to join.
 
         Raises OutputError if the file is of another kind or is locked by another process, and StudyError if the
@@ -124,7 +126,7 @@ class Store:
             raise
         return store
 
-    def _continue(self, task: Task, raters: Sequence[str], slots: int) -> None:
+    def _continue(self, task: RatingTask, raters: Sequence[str], slots: int) -> None:
         (known,) = self._one("SELECT sha256 FROM task")
         if known != task.sha256:
             message = "contains judgements of other items, or has another seed, proportion of repeats or scale"
@@ -298,7 +300,7 @@ class Store:
         """Return the first row of a query's result; None if there is none."""
         return self._db.execute(query, values).fetchone()
 
-    def _task(self) -> Task:
+    def _task(self) -> RatingTask:
         (described,) = self._one("SELECT task FROM task")
         items = [_question(text) for (text,) in self._db.execute("SELECT question FROM items ORDER BY n")]
         return task_of(json.loads(described), tuple(items))
@@ -313,7 +315,7 @@ _DONE = """
 _LAST = f"SELECT n, position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
 
 
-def _make(database: Database, task: Task) -> None:
+def _make(database: Database, task: RatingTask) -> None:
     connection = database.connection
     with database.change():
         for statement in _SCHEMA.split(";"):

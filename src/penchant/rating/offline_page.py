@@ -18,7 +18,7 @@ from penchant.files import distinct, write_text
 from penchant.rating.judgement_store import Rater, Store
 from penchant.rating.pages import ASSETS, REASONS, direction, instructions, page, parts
 from penchant.rating.server import COMMENT
-from penchant.rating.tasks import Question, Task
+from penchant.rating.tasks import Question, RatingTask
 from penchant.text_io import read_text
 
 JOURNAL = "penchant journal"
@@ -103,7 +103,7 @@ def _given(store: Store, rater: Rater) -> dict[str, Any]:
     }
 
 
-def _item(task: Task, question: Question, *, turned: bool, repeated: bool) -> dict[str, Any]:
+def _item(task: RatingTask, question: Question, *, turned: bool, repeated: bool) -> dict[str, Any]:
     right = task.answers.index(question.right) if question.right is not None else None
     practice = question.kind == "practice"
     return {
@@ -154,7 +154,7 @@ def _journal(path: Path) -> dict[str, Any]:
         raise DataError("was not saved by a rater's page", file=path) from error
 
 
-def _checked(task: Task, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
+def _checked(task: RatingTask, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
     """Return the fields of one answer as the database stores them. Raises DataError if they are invalid."""
     if not isinstance(entry, Mapping):
         raise DataError("is damaged", file=path)

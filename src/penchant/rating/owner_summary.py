@@ -15,7 +15,7 @@ import polars as pl
 from penchant.errors import visible
 from penchant.rating.judgement_store import Rater, Store
 from penchant.rating.pages import told
-from penchant.rating.tasks import Question, Task
+from penchant.rating.tasks import Question, RatingTask
 from penchant.records import Estimate
 from penchant.report.figures import Figure
 from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
@@ -42,7 +42,7 @@ _OF = """
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class KeptAnswer:
     """An answer that was not retracted; `value` is None if the item was skipped."""
 
     rater: str
@@ -87,7 +87,7 @@ class Disputed:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class OwnerSummary:
     """Content of the owner's page; `shares` has each possible answer with its count and proportion."""
 
     raters: tuple[RaterFacts, ...]
@@ -107,11 +107,11 @@ class Summary:
         return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
 
 
-def summarise(path: Path, task: Task) -> Summary:
+def summarise(path: Path, task: RatingTask) -> OwnerSummary:
     """Return a summary of the answers in the database at `path`."""
     said, of, decisions = _read(path)
     disputed = _disputed(task, said, decisions)
-    return Summary(
+    return OwnerSummary(
         tuple(_facts(task, name, number, [each for each in said if each.rater == name]) for name, number in of),
         alpha(task, said),
         raw_agreement(_counts(task, said), noun="items"),
@@ -134,27 +134,27 @@ def _reading(path: Path) -> closing[sqlite3.Connection]:
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
 
 
-def _read(path: Path) -> tuple[list[Said], list[tuple[str, int]], Mapping[int, list[tuple[object, str]]]]:
+def _read(path: Path) -> tuple[list[KeptAnswer], list[tuple[str, int]], Mapping[int, list[tuple[object, str]]]]:
     decisions: dict[int, list[tuple[object, str]]] = {}
     with _reading(path) as database:
-        said = [Said(*row) for row in database.execute(_SAID)]
+        said = [KeptAnswer(*row) for row in database.execute(_SAID)]
         of = list(database.execute(_OF))
         for item, value, comment in database.execute("SELECT item, value, comment FROM decisions ORDER BY n"):
             decisions.setdefault(item, []).append((value, comment or ""))
     return said, of, decisions
 
 
-def _first(task: Task, said: Sequence[Said]) -> list[Said]:
+def _first(task: RatingTask, said: Sequence[KeptAnswer]) -> list[KeptAnswer]:
     """Return the answers and skips at the first showing of items."""
     return [each for each in said if task.items[each.item].kind == "item" and not each.repeated]
 
 
-def _counted(task: Task, said: Sequence[Said]) -> list[Said]:
+def _counted(task: RatingTask, said: Sequence[KeptAnswer]) -> list[KeptAnswer]:
     """Return the judgements, which are the answers at the first showing of each item."""
     return [each for each in _first(task, said) if each.value is not None]
 
 
-def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
+def _facts(task: RatingTask, name: str, of: int, said: Sequence[KeptAnswer]) -> RaterFacts:
     first = {each.item: each.value for each in _counted(task, said)}
     again = [(first[each.item], each.value) for each in said if each.repeated and each.item in first]
     both = [(a, b) for a, b in again if b is not None]
@@ -175,7 +175,7 @@ def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
     )
 
 
-def alpha(task: Task, said: Sequence[Said]) -> Estimate:
+def alpha(task: RatingTask, said: Sequence[KeptAnswer]) -> Estimate:
     """Return Krippendorff's α of the judgements, with the ordinal metric for a scale and the nominal for choices.
 
     The result is the same as in `penchant ratings agreement`.
@@ -185,7 +185,7 @@ def alpha(task: Task, said: Sequence[Said]) -> Estimate:
     return krippendorff_alpha(_counts(task, said), domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
 
 
-def _counts(task: Task, said: Sequence[Said]) -> Counts:
+def _counts(task: RatingTask, said: Sequence[KeptAnswer]) -> Counts:
     """Return the counts of each answer to each item, an array (items, answers)."""
     rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
@@ -194,7 +194,7 @@ def _counts(task: Task, said: Sequence[Said]) -> Counts:
     return np.array(list(rows.values()), dtype=np.int64).reshape(-1, len(task.answers))
 
 
-def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]]:
+def _shares(task: RatingTask, said: Sequence[KeptAnswer]) -> Iterator[tuple[str, int, float]]:
     """Yield each possible answer with its count and proportion."""
     times = _counts(task, said).sum(axis=0)
     for answer, n in zip(task.answers, times.tolist(), strict=True):
@@ -202,14 +202,14 @@ def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]
         yield label, n, n / max(1, int(times.sum()))
 
 
-def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
+def growth(task: RatingTask, said: Sequence[KeptAnswer]) -> list[tuple[int, Estimate]]:
     """Return the agreement after each tenth of the judgements, with the number of judgements used."""
     counted = _counted(task, said)
     ends = sorted({len(counted) * step // STEPS for step in range(1, STEPS + 1)} - {0})
     return [(end, alpha(task, counted[:end])) for end in ends]
 
 
-def growth_svg(path: Path, task: Task) -> str:
+def growth_svg(path: Path, task: RatingTask) -> str:
     """Return an SVG figure of the agreement over time."""
     from penchant.report.lazy_altair import alt
 
@@ -230,9 +230,9 @@ def growth_svg(path: Path, task: Task) -> str:
 
 
 def _disputed(
-    task: Task, said: Sequence[Said], decisions: Mapping[int, Sequence[tuple[object, str]]]
+    task: RatingTask, said: Sequence[KeptAnswer], decisions: Mapping[int, Sequence[tuple[object, str]]]
 ) -> list[Disputed]:
-    by_item: dict[int, list[Said]] = {}
+    by_item: dict[int, list[KeptAnswer]] = {}
     for each in _first(task, said):
         by_item.setdefault(each.item, []).append(each)
     found = []
@@ -251,7 +251,7 @@ def _disputed(
     return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].item), reverse=True)]
 
 
-def _said(task: Task, question: Question, each: Said) -> str:
+def _said(task: RatingTask, question: Question, each: KeptAnswer) -> str:
     return f"skipped: {each.skipped}" if each.value is None else told(task, question, each.value)
 
 
@@ -260,14 +260,14 @@ def _said(task: Task, question: Question, each: Said) -> str:
 Cells = Mapping[str, object]
 
 
-def _judgements(path: Path, task: Task) -> list[Cells]:
+def _judgements(path: Path, task: RatingTask) -> list[Cells]:
     """Return the judgements in the format that the instrument reads."""
     with _reading(path) as database:
         data = database.serialize()
     return [row.values for row in judgement_rows(data, path)]
 
 
-def _decisions(path: Path, task: Task) -> list[Cells]:
+def _decisions(path: Path, task: RatingTask) -> list[Cells]:
     """Return the owner's decisions, one row per item."""
     return [
         {**task.items[item].key, task.value: str(decided[-1][0]), "comment": decided[-1][1]}
@@ -275,7 +275,7 @@ def _decisions(path: Path, task: Task) -> list[Cells]:
     ]
 
 
-def _comments(path: Path, task: Task) -> list[Cells]:
+def _comments(path: Path, task: RatingTask) -> list[Cells]:
     """Return the raters' comments and reasons for skips."""
     return [
         {**task.items[each.item].key, "rater": each.rater, "skipped": each.skipped, "comment": visible(each.comment)}
@@ -284,14 +284,14 @@ def _comments(path: Path, task: Task) -> list[Cells]:
     ]
 
 
-EXPORTS: Mapping[str, Callable[[Path, Task], list[Cells]]] = {
+EXPORTS: Mapping[str, Callable[[Path, RatingTask], list[Cells]]] = {
     "judgements.csv": _judgements,
     "decisions.csv": _decisions,
     "comments.csv": _comments,
 }
 
 
-def exported(name: str, path: Path, task: Task) -> str:
+def exported(name: str, path: Path, task: RatingTask) -> str:
     """Return the export called `name` as CSV; "" if it has no rows."""
     rows = EXPORTS[name](path, task)
     return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""

@@ -11,7 +11,7 @@ import jinja2
 
 from penchant.errors import missing_package, visible
 from penchant.rating.judgement_store import Progress, Showing
-from penchant.rating.tasks import FIRST, SECOND, Question, Task
+from penchant.rating.tasks import FIRST, SECOND, Question, RatingTask
 
 ASSETS = Path(__file__).parent / "assets"
 REASONS = ("I do not understand it", "It is not a sentence of this language", "I cannot decide", "Another reason")
@@ -38,7 +38,7 @@ def direction(language: str) -> str:
     return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
 
 
-def instructions(task: Task) -> str:
+def instructions(task: RatingTask) -> str:
     """Return the owner's Markdown instructions as HTML, with any HTML in them escaped.
 
     Raises MethodError if the Markdown package is missing.
@@ -56,7 +56,7 @@ def parts(question: Question) -> tuple[str, str, str]:
     return question.text[:start], question.text[start:end], question.text[end:]
 
 
-def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]:
+def shown(task: RatingTask, showing: Showing, progress: Progress) -> Mapping[str, Any]:
     """Return the context for an item's page; `sides` has the texts of a choice with the numbers of their answers."""
     chosen = task.answers.index(showing.value) if showing.value in task.answers else None
     sides = [(0, showing.question.text), (1, showing.question.other)]
@@ -73,7 +73,7 @@ def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]
     }
 
 
-def told(task: Task, question: Question, value: float | str) -> str:
+def told(task: RatingTask, question: Question, value: float | str) -> str:
     """Return an answer as the text that a rater reads."""
     if task.kind == "choice":
         return {FIRST: question.text, SECOND: question.other}.get(str(value), str(value))

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from penchant.errors import DataError, MethodError
 from penchant.number_parsing import numeral
-from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task, Wishes
+from penchant.rating.tasks import FIRST, ItemKind, Point, Question, RatingTask, Wishes
 from penchant.tables.data_paths import suggestion
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import FileRow, read_rows
 from penchant.text_io import read_text
 from penchant.unicode_spellings import as_named
 
-Judge = Callable[[str, Wishes], Task | None]
+Judge = Callable[[str, Wishes], RatingTask | None]
 _LONGEST = 1 << 20
 """Maximum size of the instructions in bytes."""
 _MOST = 9
@@ -48,7 +48,7 @@ def share(text: str) -> float:
     return value
 
 
-def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
+def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> RatingTask:
     """Return the task for a target. Raises DataError, MethodError or StudyError.
 
     The items are the texts of a table if a column is given, else the items of the first instrument that recognises the
@@ -64,7 +64,7 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
     return replace(task, items=items, instructions=text, repeat=given.repeat, breaks=given.breaks, seed=given.seed)
 
 
-def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> Task:
+def _task(target: str, wishes: Wishes, judges: Sequence[Judge]) -> RatingTask:
     for_pairs = wishes.columns or wishes.per_group
     message = "--good, --bad, --group, --id and --per-group apply only to pairs"
     if wishes.column and for_pairs:
@@ -119,7 +119,7 @@ def _number(text: str) -> float | None:
     return None if number is None or abs(number) > _LARGEST else float(number)
 
 
-def _texts_task(path: Path, wishes: Wishes) -> Task:
+def _texts_task(path: Path, wishes: Wishes) -> RatingTask:
     """Return the task of rating the texts in a table's column; all cells of a row are copied into its judgements."""
     rows = read_rows(path)
     points = scale_points(wishes.scale or "1-5")
@@ -134,10 +134,10 @@ def _texts_task(path: Path, wishes: Wishes) -> Task:
         )
         for row in rows
     )
-    return Task(path.stem, "scale", wishes.question or "How do you rate this?", items, points)
+    return RatingTask(path.stem, "scale", wishes.question or "How do you rate this?", items, points)
 
 
-def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
+def _declared(path: Path, task: RatingTask, kind: ItemKind) -> Iterator[Question]:
     """Yield the practice or attention items in a table.
 
     For a scale, the columns of the table are `text`, `right` and, optionally, `word` (a part of the text to mark) and
@@ -160,7 +160,7 @@ def _declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
         yield _marked(question, str(row.values.get("word") or ""), row, path)
 
 
-def _marked(question: Question, word: str, row: Row, path: Path) -> Question:
+def _marked(question: Question, word: str, row: FileRow, path: Path) -> Question:
     if not word:
         return question
     start = question.text.find(word)
@@ -169,7 +169,7 @@ def _marked(question: Question, word: str, row: Row, path: Path) -> Question:
     return replace(question, span=(start, start + len(word)))
 
 
-def _cell(row: Row, column: str, path: Path) -> str:
+def _cell(row: FileRow, column: str, path: Path) -> str:
     if column not in row.values:
         message = f"there is no column '{column}'"
         raise DataError(message, file=path, hint=suggestion(column, list(row.values)))

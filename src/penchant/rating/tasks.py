@@ -43,7 +43,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RatingTask:
     """A rating task, the same for all raters.
 
     `question` is shown above each item; `points` has the points of the scale, and is empty for a choice; `layout` is
@@ -85,10 +85,10 @@ class Task:
         return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
+def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> RatingTask:
     """Return the task with a stored description and `items`."""
     points = tuple(Point(**point) for point in described["points"])
-    return Task(**{**described, "points": points}, items=items)
+    return RatingTask(**{**described, "points": points}, items=items)
 
 
 @dataclass(frozen=True, slots=True)

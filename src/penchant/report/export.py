@@ -15,12 +15,12 @@ import polars as pl
 
 from penchant.errors import DataError, MethodError, one_of, undirected
 from penchant.files import as_json, distinct, refuse_other, sha256_file, write_together
-from penchant.records import Result
-from penchant.report.export_filter import Choice, names
+from penchant.records import BaseResult
+from penchant.report.export_filter import ExportFilter, names
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, POINT, Reference, cited, prose
-from penchant.report.sections import Document, Placed
-from penchant.report.tables import Cell, Number, P, Row, Table
+from penchant.report.sections import Document, StudySection
+from penchant.report.tables import Cell, Number, P, ReportRow, ReportTable
 from penchant.tables.formula_escape import for_spreadsheets
 from penchant.text_io import read_text
 from penchant.wording.columns import meaning
@@ -50,7 +50,7 @@ def export(
         raise MethodError(f"unknown format '{to}'", hint=one_of(to, FORMS))
     if to == "figures" and not (scores is None and columns is None):
         raise MethodError("scores and columns can be selected only for tables", hint="export to latex or csv")
-    choice = Choice.of(document, scores, columns)
+    choice = ExportFilter.of(document, scores, columns)
     place = Path(folder)
     hashes, made = _earlier(place), exported(place)
     options = {"--to": (to,), "--scores": choice.scores, "--columns": choice.columns}
@@ -71,7 +71,7 @@ def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]
 
     Raises MethodError for a column that no table contains.
     """
-    return Choice.of(document, None, columns).absent(document)
+    return ExportFilter.of(document, None, columns).absent(document)
 
 
 def _encoded(content: str | bytes) -> bytes:
@@ -114,7 +114,7 @@ def _earlier(folder: Path) -> dict[str, str]:
         return {}
 
 
-def _csv(document: Document, choice: Choice) -> Iterator[File]:
+def _csv(document: Document, choice: ExportFilter) -> Iterator[File]:
     taken = {"index"}
     tables: list[tuple[str, str, pl.DataFrame, Mapping[str, str]]] = []
     for placed in document.sections:
@@ -141,7 +141,7 @@ def _index(tables: Iterable[tuple[str, str, pl.DataFrame, Mapping[str, str]]]) -
     return pl.DataFrame(rows, schema=kinds, orient="row")
 
 
-def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataFrame]]:
+def _frames(placed: StudySection, choice: ExportFilter) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """Yield the name, title and data of each table of a section, followed by the data from which they were made."""
     for table in choice.tables(placed):
         yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
@@ -179,7 +179,7 @@ def _json(values: list[Any] | None) -> str | None:
     return json.dumps([None if value != value else value for value in values], ensure_ascii=False)
 
 
-def _frame(table: Table) -> pl.DataFrame:
+def _frame(table: ReportTable) -> pl.DataFrame:
     """Return a table as a data frame with unrounded numbers.
 
     A column of numbers becomes separate columns for the value, the limits of its interval and its count. The notes, if
@@ -201,7 +201,7 @@ def _frame(table: Table) -> pl.DataFrame:
     return pl.DataFrame({**columns, **noted, "signature": [row.signature for row in table.rows]})
 
 
-def _notes(table: Table, row: Row) -> str:
+def _notes(table: ReportTable, row: ReportRow) -> str:
     cells = zip(names(table.columns), row.cells, strict=True)
     return "; ".join(f"{name}: {cell.note}" for name, cell in cells if isinstance(cell, Number) and cell.note)
 
@@ -217,7 +217,7 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
-def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
+def _by_model(frames: Sequence[tuple[BaseResult, pl.DataFrame]]) -> pl.DataFrame:
     """Stack the frames of several models, with a first column `model`; a label `model` becomes `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
@@ -261,7 +261,7 @@ INPUTS
 """
 
 
-def _latex(document: Document, choice: Choice) -> Iterator[File]:
+def _latex(document: Document, choice: ExportFilter) -> Iterator[File]:
     files: dict[str, str] = {}
     taken = {"methods", "preview"}
     paragraphs: dict[str, list[str]] = {}
@@ -313,7 +313,7 @@ def _scripts(texts: Iterable[str]) -> list[str]:
 # --- Figures ------------------------------------------------------------------------------------------------------
 
 
-def _figures(document: Document, _: Choice) -> Iterator[File]:
+def _figures(document: Document, _: ExportFilter) -> Iterator[File]:
     taken: set[str] = set()
     for placed in document.sections:
         for figure in placed.figures():
@@ -328,4 +328,8 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-FORMS: Mapping[str, Callable[[Document, Choice], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}
+FORMS: Mapping[str, Callable[[Document, ExportFilter], Iterator[File]]] = {
+    "latex": _latex,
+    "csv": _csv,
+    "figures": _figures,
+}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from penchant.errors import MethodError, one_of
-from penchant.report.sections import Document, Placed
-from penchant.report.tables import Table, constant
+from penchant.report.sections import Document, StudySection
+from penchant.report.tables import ReportTable, constant
 
 _NAMING = {"score", "measure", "of"}
 """The columns that contain the name of a score or a measure."""
@@ -16,14 +16,16 @@ _AMONG = "where"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ExportFilter:
     """Selection of the scores whose rows are exported and of the columns, in order; an empty selection means all."""
 
     scores: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None) -> Choice:
+    def of(
+        cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None
+    ) -> ExportFilter:
         """Return the selection of names, given in a list or separated by commas.
 
         Raises MethodError for a name that no table contains.
@@ -39,7 +41,7 @@ class Choice:
             () if columns is None else _among(columns, {**heads, **short}, "column", heads),
         )
 
-    def tables(self, placed: Placed) -> list[Table]:
+    def tables(self, placed: StudySection) -> list[ReportTable]:
         """Return a section's tables with the selected rows and columns.
 
         A table without any of the scores keeps all its rows; a table without any selected column of numbers is left
@@ -60,12 +62,12 @@ class Choice:
                 sentences.append(f"{placed.place} has no column {', '.join(map(repr, lacking))}{left}")
         return sentences
 
-    def _rows(self, table: Table) -> Table:
+    def _rows(self, table: ReportTable) -> ReportTable:
         marked = _scores(table, {*_NAMING, _AMONG})
         rows = tuple(row for row, found in zip(table.rows, marked, strict=True) if found & set(self.scores))
         return replace(table, rows=rows, short=None) if rows else table
 
-    def _columns(self, table: Table) -> Table | None:
+    def _columns(self, table: ReportTable) -> ReportTable | None:
         if not self.columns:
             return table
         heads, numeric = names(table.columns), table.numeric
@@ -85,12 +87,12 @@ def names(columns: Sequence[str]) -> list[str]:
     return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
-def _heads(table: Table) -> list[tuple[str, str]]:
+def _heads(table: ReportTable) -> list[tuple[str, str]]:
     """Return the two names by which each column can be selected: the unique name and the table's own."""
     return list(zip(names(table.columns), map(str.strip, table.columns), strict=True))
 
 
-def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
+def _telling(table: ReportTable, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
     """Return the text columns that are not selected, but without which distinct rows would look identical."""
     telling: list[int] = []
 
@@ -104,7 +106,7 @@ def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[
     return telling
 
 
-def _scores(table: Table, naming: set[str]) -> list[set[str]]:
+def _scores(table: ReportTable, naming: set[str]) -> list[set[str]]:
     """Return the names of scores and measures in each row."""
     places = [(i, head == _AMONG) for i, head in enumerate(table.columns) if head in naming]
     return [{name for i, among in places for name in _named(str(row.cells[i]), among)} for row in table.rows]

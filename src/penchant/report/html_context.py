@@ -10,17 +10,17 @@ from typing import Any
 import jinja2
 
 from penchant.errors import undirected
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable
 from penchant.report.references import POINT, Reference, cited, prose
-from penchant.report.sections import Placed
-from penchant.report.tables import Cell, Number, P, Table, with_minus
+from penchant.report.sections import StudySection
+from penchant.report.tables import Cell, Number, P, ReportTable, with_minus
 
 ASSETS = Path(__file__).parent / "assets"
 
 
-def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[str, Any]:
+def section_view(name: str, placed: StudySection, signatures: dict[str, int]) -> dict[str, Any]:
     """Return the template variables of a section whose HTML id is `name`.
 
     `signatures` maps the signatures on the page to the numbers by which rows refer to them; new signatures are added.
@@ -54,7 +54,7 @@ def section_view(name: str, placed: Placed, signatures: dict[str, int]) -> dict[
     }
 
 
-def cautions(results: Sequence[Result]) -> list[str]:
+def cautions(results: Sequence[BaseResult]) -> list[str]:
     """Return the distinct cautions of several results: those about all models first, the others with their models."""
     models: dict[str, list[str]] = {}
     for result in results:
@@ -64,7 +64,7 @@ def cautions(results: Sequence[Result]) -> list[str]:
     return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in ordered]
 
 
-def _table_view(table: Table, name: str, signatures: dict[str, int]) -> dict[str, Any]:
+def _table_view(table: ReportTable, name: str, signatures: dict[str, int]) -> dict[str, Any]:
     numeric, marks = table.numeric, table.footnotes()
     rows = []
     above: tuple[Cell, ...] = ()

@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import BaseResult
 
 KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
 """The columns that identify a stimulus; an instrument may lack some of them."""
@@ -18,7 +18,7 @@ _AGAIN = "again"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class BrowserColumn:
     """A column of the item table.
 
     Columns of kind "label" can be used as filters, and those of kind "text" and "hidden" are searched; the latter are
@@ -33,7 +33,7 @@ class Column:
     digits: int = 0
     signed: bool = False
 
-    def gather(self, rows: pl.Series | list[int]) -> Column:
+    def gather(self, rows: pl.Series | list[int]) -> BrowserColumn:
         """Return the column for the items at the given row indices; null for a null index."""
         return replace(self, values=self.values.gather(rows))
 
@@ -71,7 +71,7 @@ class ItemTable:
     """
 
     noun: str
-    columns: tuple[Column, ...]
+    columns: tuple[BrowserColumn, ...]
     strips: tuple[Strip, ...]
     remarks: Mapping[str, pl.Series]
     unit: str
@@ -137,7 +137,7 @@ def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
     return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
-def every_item(results: Sequence[Result]) -> pl.DataFrame:
+def every_item(results: Sequence[BaseResult]) -> pl.DataFrame:
     """Return the distinct items of all results, with the columns shared by all of them."""
     return _every(_Same(tuple(result.items for result in results)))
 

@@ -14,14 +14,14 @@ import polars as pl
 
 from penchant.errors import undirected
 from penchant.plurals import for_one
-from penchant.report.item_browser import Column, ItemTable
+from penchant.report.item_browser import BrowserColumn, ItemTable
 
 CHUNK = 500
 """The number of items per block of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class ItemBlocks:
     """Blocks of an item table, which contains `shown` of `total` items.
 
     `table` is read when the page is opened, a block of `details` (by name) when an item is opened.
@@ -41,7 +41,7 @@ def block(content: object, effort: int = 9) -> str:
     return base64.b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
 
 
-def pack(items: ItemTable, name: str, room: int) -> Packed:
+def pack(items: ItemTable, name: str, room: int) -> ItemBlocks:
     """Pack an item table; if its block is longer than `room` characters, pack an evenly spaced sample of the items."""
     total = shown = len(items.columns[0].values)
     kept, table = items, _table_block(items, name, total)
@@ -51,7 +51,7 @@ def pack(items: ItemTable, name: str, room: int) -> Packed:
         table = _table_block(kept, name, shown)
     digest = _details_name(kept, name)
     details = {f"{digest}-{i}": _token_block(kept, start) for i, start in enumerate(range(0, shown, CHUNK))}
-    return Packed(name, table, details, shown, total)
+    return ItemBlocks(name, table, details, shown, total)
 
 
 def _details_name(items: ItemTable, name: str) -> str:
@@ -91,7 +91,7 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
     return block(content)
 
 
-def _column(column: Column) -> dict[str, Any]:
+def _column(column: BrowserColumn) -> dict[str, Any]:
     head = {
         "title": column.title,
         "field": "item" if column.kind == "id" else column.title,

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from penchant.report.tables import Cell, Number, P, Table, constant, with_minus
+from penchant.report.tables import Cell, Number, P, ReportTable, constant, with_minus
 
 # The empty groups keep a following space.
 _COMMANDS = r"""
@@ -148,7 +148,7 @@ class _Layout:
         return self.lines > (_SIDEWAYS if self.sideways else _UPRIGHT)[1]
 
 
-def latex_table(table: Table, label: str, *, once: bool = True) -> str:
+def latex_table(table: ReportTable, label: str, *, once: bool = True) -> str:
     """Return a table as LaTeX with caption, label and notes, preceded by its signatures as comments.
 
     A table that is too long for a page spans several, with a repeated head; a table that is too wide is rotated. With
@@ -173,7 +173,7 @@ def latex_table(table: Table, label: str, *, once: bool = True) -> str:
     return "\n".join([_NEEDS, *(f"% {signature}" for signature in signatures), *lines, ""])
 
 
-def _texts(table: Table) -> list[list[str]]:
+def _texts(table: ReportTable) -> list[list[str]]:
     """Return the rows of texts, column names first, that determine the column widths."""
     return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
 
@@ -185,7 +185,7 @@ def _wide(cell: Cell) -> str:
     return with_minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
 
 
-def _raised(table: Table, marks: Mapping[str, str]) -> list[int]:
+def _raised(table: ReportTable, marks: Mapping[str, str]) -> list[int]:
     """Return the space in points to the right of each column's numbers that is needed for note marks."""
     longest = [0] * len(table.columns)
     for row in table.rows:

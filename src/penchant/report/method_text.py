@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from penchant.records import Result, Signature
+from penchant.records import BaseResult, Signature
 from penchant.report import no_difference_text
 from penchant.report.references import POINT, Reference
 from penchant.report.tables import models
@@ -22,19 +22,19 @@ _NO_DIFFERENCE = (
 
 
 def methods(
-    results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
+    results: Sequence[BaseResult], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
     """Return paragraphs on the models, the program, and the intervals and tests of estimates and differences."""
     paragraphs = [_measured(results)] if results else []
     paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
         paragraphs += _paragraphs(" of differences between models", [comparison], references)
-        if no_difference_text.tables(comparison, no_difference_text.Scale()):
+        if no_difference_text.tables(comparison, no_difference_text.DifferenceScale()):
             paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 
 
-def _measured(results: Sequence[Result]) -> str:
+def _measured(results: Sequence[BaseResult]) -> str:
     """Return a sentence on the program and the models, with each model's name in the signature if it differs."""
     named = []
     for label, result in zip(models(results), results, strict=True):

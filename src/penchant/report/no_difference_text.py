@@ -11,7 +11,7 @@ import polars as pl
 
 from penchant.records import SIDES, Estimate, pair_of
 from penchant.report.finding import deciding
-from penchant.report.tables import Number, Row, Table
+from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {*SIDES, *Estimate("", math.nan, 0).row(), "signature"}
@@ -21,7 +21,7 @@ NEVER = "none possible"
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class DifferenceScale:
     """Scale of an instrument's differences between models.
 
     `largest` maps a measure to its largest possible difference, if there is one. `told` describes the numbers in which
@@ -54,7 +54,7 @@ class Scale:
         return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 
-def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
+def tables(comparison: pl.DataFrame, scale: DifferenceScale) -> list[ReportTable]:
     """Return a table of the comparisons without a clear difference, in a list that is empty if there are none."""
     found_none = [
         row
@@ -66,7 +66,7 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
     bounded = any(not math.isnan(row["bound"]) for row in found_none)
     subsets = [name for name, kind in comparison.schema.items() if kind == pl.String and name not in _OWN]
     columns = ("difference", "of", "where", "value", "detectable", *(("bound", "within it") if bounded else ()))
-    rows = tuple(Row(_cells(row, subsets, scale, bounded=bounded), row["signature"]) for row in found_none)
+    rows = tuple(ReportRow(_cells(row, subsets, scale, bounded=bounded), row["signature"]) for row in found_none)
     level = found_none[0]["level"]
     note = (
         "A difference may exist even where none was found. Detectable: the smallest difference this study could "
@@ -81,10 +81,12 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
             f"Then the models are equal up to that bound (two one-sided tests at {_percent(1 - level)})."
         )
     title = "Where no difference was found" + (f", {scale.unit}" if scale.unit else "")
-    return [Table("no-difference", title, columns, rows, note, detail=not bounded)]
+    return [ReportTable("no-difference", title, columns, rows, note, detail=not bounded)]
 
 
-def _cells(row: Mapping[str, Any], subsets: list[str], scale: Scale, *, bounded: bool) -> tuple[str | Number, ...]:
+def _cells(
+    row: Mapping[str, Any], subsets: list[str], scale: DifferenceScale, *, bounded: bool
+) -> tuple[str | Number, ...]:
     where = ", ".join(row[name] for name in subsets if row[name] not in ("", "all", None)) or "all"
     cells: list[str | Number] = [
         pair_of(row),

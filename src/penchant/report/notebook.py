@@ -13,7 +13,7 @@ from penchant.plurals import for_one
 from penchant.report.figures import Figure
 from penchant.report.html_context import environment, section_view
 from penchant.report.item_browser import ItemTable
-from penchant.report.sections import Placed
+from penchant.report.sections import StudySection
 
 FIRST = 10
 """The number of items displayed."""
@@ -35,7 +35,7 @@ class Charts(Named[str, Any]):
         return environment().get_template("charts.html").render(figures=views)
 
 
-def html(placed: Placed) -> str:
+def html(placed: StudySection) -> str:
     """Return the section of a single result as HTML: finding, tables, charts and first items."""
     signatures: dict[str, int] = {}
     view = section_view("s0", placed, signatures)

@@ -20,7 +20,7 @@ from penchant.errors import OutputError, encodable
 from penchant.files import head, refuse_other, write_text
 from penchant.report.figures import INK, Figure, converter
 from penchant.report.html_context import ASSETS, environment, section_view
-from penchant.report.item_payload import Packed, block, pack
+from penchant.report.item_payload import ItemBlocks, block, pack
 from penchant.report.references import PENCHANT, Reference
 from penchant.report.sections import Document
 from penchant.wording.templates import common
@@ -141,7 +141,7 @@ def _distribute(
         part["listing"].update(said="", beside="")
     bare = environment().get_template("page.html").render(context, blocks=blocks.items())
     room = LIMIT - len(bare.encode(errors="backslashreplace")) - 2000 * len(parts)
-    by_name: dict[str, Packed] = {}
+    by_name: dict[str, ItemBlocks] = {}
     # From the smallest table on, so that the larger ones share the room that it leaves.
     smallest = sorted(parts, key=lambda part: len(part["table"].columns[0].values))
     for left, part in zip(range(len(parts), 0, -1), smallest, strict=True):

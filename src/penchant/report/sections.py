@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report import method_text, no_difference_text
 from penchant.report.figures import Figure, unchecked
 from penchant.report.item_browser import ItemTable
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.report.references import Reference
-from penchant.report.tables import Table, untold
+from penchant.report.tables import ReportTable, untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Curves:
     """
 
     finding: Callable[[pl.DataFrame], list[str]]
-    tables: Callable[[pl.DataFrame], list[Table]]
+    tables: Callable[[pl.DataFrame], list[ReportTable]]
     figures: Callable[[pl.DataFrame], list[Figure]]
     methods: Callable[[pl.DataFrame], list[str]]
     limits: Callable[[pl.DataFrame], list[str]]
@@ -43,13 +43,13 @@ class Section:
 
     title: str
     question: str
-    tables: Callable[[Sequence[Result]], list[Table]]
-    compared: Callable[[pl.DataFrame], list[Table]]
-    figures: Callable[[Sequence[Result]], list[Figure]]
-    items: Callable[[Sequence[Result]], ItemTable] | None
-    methods: Callable[[Sequence[Result]], list[str]]
-    limits: Callable[[Sequence[Result]], list[str]]
-    finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
+    tables: Callable[[Sequence[BaseResult]], list[ReportTable]]
+    compared: Callable[[pl.DataFrame], list[ReportTable]]
+    figures: Callable[[Sequence[BaseResult]], list[Figure]]
+    items: Callable[[Sequence[BaseResult]], ItemTable] | None
+    methods: Callable[[Sequence[BaseResult]], list[str]]
+    limits: Callable[[Sequence[BaseResult]], list[str]]
+    finding: Callable[[Sequence[BaseResult], pl.DataFrame | None], list[str]] = lambda results, comparison: []
     """Function that returns the finding, most important first, given estimates and differences."""
     curves: Curves | None = None
     """The presentation of curves, or None if the instrument has none."""
@@ -69,7 +69,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class StudySection:
     """A section within a study.
 
     `place` is the probe's directory, `comparison` contains the differences between models, and `references` are the
@@ -79,17 +79,17 @@ class Placed:
     place: str
     title: str
     section: Section
-    results: Sequence[Result]
+    results: Sequence[BaseResult]
     comparison: pl.DataFrame | None
     references: Mapping[str, Reference]
     remark: str = ""
     """Text placed before the note of every table."""
-    scale: Scale = field(default_factory=Scale)
+    scale: DifferenceScale = field(default_factory=DifferenceScale)
     """The scale of the differences between models."""
     curve: pl.DataFrame | None = None
     """The estimates over the steps of a training run, or None."""
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ReportTable]:
         """Return all tables; tables of differences are last."""
         return [*self.estimates(), *self.compared()]
 
@@ -98,7 +98,7 @@ class Placed:
         comparison = None if self.comparison is None else untold(self.comparison)
         return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
 
-    def estimates(self) -> list[Table]:
+    def estimates(self) -> list[ReportTable]:
         """Return the tables of estimates; tables over the steps of a training run are first."""
         return self._remarked([*self._over_steps("tables"), *self.section.tables(_untold(self.results))])
 
@@ -116,7 +116,7 @@ class Placed:
         shown = self.section.curves
         return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
 
-    def _finished(self) -> Sequence[Result]:
+    def _finished(self) -> Sequence[BaseResult]:
         """Return the results without those of earlier checkpoints of a training run with a curve."""
         if self.curve is None:
             return self.results
@@ -125,7 +125,7 @@ class Placed:
         earlier = set(steps["signature"]) - set(last["signature"])
         return [result for result in self.results if earlier.isdisjoint(result.summary["signature"])]
 
-    def _remarked(self, tables: list[Table]) -> list[Table]:
+    def _remarked(self, tables: list[ReportTable]) -> list[ReportTable]:
         if not self.remark:
             return tables
         return [replace(table, note=f"{self.remark} {table.note}".strip()) for table in tables]
@@ -140,7 +140,7 @@ class Placed:
             ]
         return paragraphs
 
-    def compared(self) -> list[Table]:
+    def compared(self) -> list[ReportTable]:
         """Return the tables of differences between models."""
         if self.comparison is None:
             return []
@@ -148,7 +148,7 @@ class Placed:
         return self._remarked([*self.section.compared(comparison), *no_difference_text.tables(comparison, self.scale)])
 
 
-def _untold(results: Sequence[Result]) -> list[Result]:
+def _untold(results: Sequence[BaseResult]) -> list[BaseResult]:
     return [replace(result, summary=untold(result.summary)) for result in results]
 
 
@@ -187,7 +187,7 @@ class Document:
     `made_of` is a hash of the results; it is empty if they come from several directories.
     """
 
-    sections: Sequence[Placed]
+    sections: Sequence[StudySection]
     runs: Sequence[RunFacts] = field(default_factory=tuple)
     notes: Sequence[str] = field(default_factory=tuple)
     made_of: str = ""

@@ -17,7 +17,7 @@ import polars as pl
 from rich.cells import cell_len
 
 from penchant.errors import one_line
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
 
 
@@ -110,7 +110,7 @@ Cell: TypeAlias = str | int | Number | P
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """Cells in column order, and the signature of their numbers."""
 
     cells: tuple[Cell, ...]
@@ -122,7 +122,7 @@ MANY = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table that can be rendered in every format of a report.
 
     `name` is short and suitable for a file name, `title` describes the numbers, and `note` contains what a reader must
@@ -134,11 +134,11 @@ class Table:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     note: str = ""
     detail: bool = False
     first: tuple[str, ...] = ()
-    short: Table | None = None
+    short: ReportTable | None = None
 
     @property
     def numeric(self) -> list[bool]:
@@ -167,7 +167,7 @@ class Table:
         groups = (whole.get(words, {words: each}) for words, each in notes.items())
         return [(_mark(i), group) for i, group in enumerate({id(group): group for group in groups}.values())]
 
-    def only(self, columns: Sequence[int]) -> Table:
+    def only(self, columns: Sequence[int]) -> ReportTable:
         """Return the table with the columns at the given indices, in that order."""
         rows = tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in columns), rows=rows)
@@ -181,7 +181,7 @@ class Table:
         return "\n".join([one_line(self.title), text, *below])
 
 
-def constant(table: Table) -> list[int]:
+def constant(table: ReportTable) -> list[int]:
     """Return the indices of columns, without measured numbers, whose value is the same in all rows.
 
     The result is empty for a table with a single row, or if all columns would be included.
@@ -221,7 +221,7 @@ def scaled(value: float, scale: float) -> float:
     return float(Decimal(repr(float(value))) * Decimal(repr(scale))) if math.isfinite(value) else scale * value
 
 
-def models(results: Sequence[Result]) -> list[str]:
+def models(results: Sequence[BaseResult]) -> list[str]:
     """Return the model names of the results, in order."""
     return [result.signature["model"] for result in results]
 

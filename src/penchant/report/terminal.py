@@ -12,8 +12,8 @@ from rich.cells import cell_len, chop_cells
 
 from penchant.errors import one_line
 from penchant.plurals import for_one
-from penchant.report.sections import Placed
-from penchant.report.tables import Number, Table, constant, in_columns
+from penchant.report.sections import StudySection
+from penchant.report.tables import Number, ReportTable, constant, in_columns
 
 ROWS = 12
 """The maximum number of rows displayed."""
@@ -48,7 +48,7 @@ def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str
     return [line.rstrip() for line in lines]
 
 
-def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
+def screen(placed: StudySection, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
     """Yield the finding, if any, and the headline table, which is a table of differences if `estimates` is false.
 
     If `named`, they are preceded by the title of the section.
@@ -70,7 +70,7 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
         yield "\n".join([headline(titled, width), *more])
 
 
-def headline(table: Table, width: int) -> str:
+def headline(table: ReportTable, width: int) -> str:
     """Return a table that fits into `width` columns, followed by a line on what is left out.
 
     A value shared by all rows is given once. The columns listed in the table's `first` take precedence over other
@@ -103,23 +103,23 @@ def headline(table: Table, width: int) -> str:
     )
 
 
-def _column(table: Table, i: int) -> list[object]:
+def _column(table: ReportTable, i: int) -> list[object]:
     return [table.columns[i], *(row.cells[i] for row in table.rows[:ROWS])]
 
 
-def _wanted(table: Table, words: Sequence[int]) -> list[int]:
+def _wanted(table: ReportTable, words: Sequence[int]) -> list[int]:
     """Return the indices of the columns of numbers: the columns listed in the table's `first`, then the others."""
     first = [table.columns.index(name) for name in table.first if name in table.columns]
     return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
 
 
-def _needed(table: Table, wanted: Sequence[int]) -> list[int]:
+def _needed(table: ReportTable, wanted: Sequence[int]) -> list[int]:
     """Return the indices of the columns in `wanted` up to the first column of estimates."""
     known = [any(isinstance(cell, Number) for cell in _column(table, i)) for i in wanted]
     return list(wanted[: known.index(True) + 1 if True in known else 1])
 
 
-def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
+def _folded(table: ReportTable, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
     """Return the column widths with the columns `shown` narrowed, widest first, until they fit into `width`."""
     folded = list(widths)
     for i in sorted(shown, key=lambda i: -widths[i]):
@@ -135,7 +135,7 @@ def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
     return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
-def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
+def _below(table: ReportTable, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
     """Yield lines on the rows, columns and footnotes of a table that are not displayed."""
     noted = any(isinstance(cell, Number) and cell.note for i in shown for cell in _column(table, i))
     rows = f"{more} more {for_one(more, 'rows')}" if more else ""

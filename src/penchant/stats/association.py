@@ -189,7 +189,7 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class CombinedEffect:
     """Summary of effect sizes under a random-effects model.
 
     `p` decreases as samples are added, however similar they are, because samples from one corpus are not independent
@@ -206,7 +206,7 @@ class Combined:
     n: int
 
 
-def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternative = "two-sided") -> Combined:
+def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternative = "two-sided") -> CombinedEffect:
     """Combine effect sizes with known variances by DerSimonian and Laird's method.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²); effect = Σv·ES/Σv;
@@ -221,7 +221,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
     n = len(es)
     if not n:
         nan = math.nan
-        return Combined(nan, nan, nan, nan, nan, nan, 0)
+        return CombinedEffect(nan, nan, nan, nan, nan, nan, 0)
     w = 1 / v
     centre = float((w * es).sum() / w.sum())
     q = float((w * (es - centre) ** 2).sum())  # equals ΣW·ES² − (ΣW·ES)²/ΣW, without cancellation
@@ -231,7 +231,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternativ
     effect, se = float((weight * es).sum() / weight.sum()), float(weight.sum() ** -0.5)
     p = _tail(effect / se, alternative)
     i2 = max(0.0, (q - (n - 1)) / q) if n > 1 and q > 0 else 0.0  # with one sample, q is rounding
-    return Combined(effect, se, p, q, tau2**0.5, i2, n)
+    return CombinedEffect(effect, se, p, q, tau2**0.5, i2, n)
 
 
 def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:

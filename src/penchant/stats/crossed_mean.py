@@ -149,7 +149,7 @@ def paired_gap(values: Array, cells: Codes, second: Codes) -> Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class MeanDifference:
     """A difference between means, the `variance` of its error, and Satterthwaite's degrees of freedom `df` (1946).
 
     `variance` and `df` are NaN for one template or for a group of one word, since the spread is then unknown.
@@ -160,7 +160,7 @@ class Contrast:
     df: float
 
 
-def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
+def contrast(first: ArrayLike, second: ArrayLike) -> MeanDifference:
     """Return the mean of `first` minus the mean of `second`, scores (templates, words) over the same templates.
 
     The variance is estimated from variance components of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
@@ -177,12 +177,12 @@ def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
     gaps = np.sort(_means(one, 1) - _means(other, 1))
     value = float(gaps.mean())
     if len(gaps) < 2 or one.shape[1] < 2 or other.shape[1] < 2:
-        return Contrast(value, np.nan, np.nan)
+        return MeanDifference(value, np.nan, np.nan)
     parts = [(float(gaps.var(ddof=1)) / len(gaps), len(gaps) - 1)]
     parts += [(_between(side) / side.shape[1], side.shape[1] - 1) for side in (one, other)]
     variance = sum(part for part, _ in parts)
     spread = sum(part**2 / df for part, df in parts)
-    return Contrast(value, variance, variance**2 / spread if spread > 0 else np.inf)
+    return MeanDifference(value, variance, variance**2 / spread if spread > 0 else np.inf)
 
 
 def _means(scores: Array, axis: int) -> Array:

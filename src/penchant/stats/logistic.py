@@ -33,7 +33,7 @@ _MOST_KNOWN = 0.99
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class LogisticFit:
     """Fit of logit P(credit) = intercept of the stratum + slope · difference, or + level of the difference.
 
     `n` is the number of items. `intercept` is the logit of the accuracy at difference 0; with several strata, the logit
@@ -71,7 +71,7 @@ class Fit:
         return float(scipy.stats.t.ppf((1 + level) / 2, self.df))
 
 
-def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
+def adjusted_accuracy(regression: LogisticFit, *, level: float = 0.95) -> Estimate:
     """Return the accuracy predicted by a fit at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
     measure = "length-adjusted accuracy"
@@ -82,7 +82,7 @@ def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
     return Estimate(measure, value, regression.n, low, high, level, regression.method, notes=regression.notes)
 
 
-def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
+def length_slope(regression: LogisticFit, *, level: float = 0.95) -> Estimate:
     """Return the change in the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
     if np.isnan(regression.slope):
@@ -128,7 +128,7 @@ def fit(
     strata: Iterable[Hashable] | None = None,
     clusters: Iterable[Hashable] | None = None,
     levels: bool = False,
-) -> Fit:
+) -> LogisticFit:
     """Fit Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
     `strata`: each stratum has its own intercept. With several strata the intercepts are fitted, given the other terms,
@@ -152,13 +152,13 @@ def fit(
     strata_codes = np.zeros(len(y), dtype=np.intp) if strata is None else cluster_codes(strata, len(y), where="strata")
     codes = None if clusters is None else cluster_codes(clusters, len(y))
     if not len(y):
-        return Fit(0, notes=(Note("no-items"),))
+        return LogisticFit(0, notes=(Note("no-items"),))
     free = levels and bool((x == 0).any())
     steps = _levels(x) if free else x
     linked = _linked(strata_codes, steps, free)[strata_codes]
     if not linked.any():
         nothing = Note("differences-only-between") if np.ptp(x) else Note("all-differences-are", value=x[0])
-        return Fit(len(y), notes=(nothing,))
+        return LogisticFit(len(y), notes=(nothing,))
     lost = int(np.count_nonzero(~linked))
     left_out = Note("no-link", strata=len(np.unique(strata_codes[~linked])), items=lost) if lost else None
     model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
@@ -252,12 +252,12 @@ class _Model:
         intercepts = Method("one-intercept") if strata == 1 else Method("intercepts", strata=strata)
         return Method("terms", intercepts=intercepts, kind=kind) if kind else intercepts
 
-    def fit(self) -> Fit:
+    def fit(self) -> LogisticFit:
         """Return the fit, or an empty fit with a note if the iterations do not converge."""
         n, strata = int(self.rows.times.sum()), len(self.items)
         beta = solve(self.rows, _MOST_STEPS)
         if beta is None:
-            return Fit(n, notes=(Note("no-convergence", steps=_MOST_STEPS),))
+            return LogisticFit(n, notes=(Note("no-convergence", steps=_MOST_STEPS),))
         coefficients = self.back @ beta
         logits = self.rows.design @ beta
         at_zero = scipy.special.expit(coefficients[:strata])
@@ -270,7 +270,7 @@ class _Model:
         value = float(scipy.special.logit(mean)) if strata > 1 else float(coefficients[0])
         errors, df, kind, notes = self._errors(beta, logits, at_zero, mean)
         slope, slope_se = (float(coefficients[-1]), float(errors[1])) if self.line else (np.nan, np.nan)
-        return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, notes)
+        return LogisticFit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, notes)
 
     def _unpenalised(self, logits: Array) -> Array:
         """Return the shifts of the intercepts that make each stratum's mean prediction equal to its accuracy.

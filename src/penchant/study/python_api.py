@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from penchant.call_checks import asked, kind
-from penchant.cluster.connect import Place
+from penchant.cluster.connect import ClusterOptions
 from penchant.engine.answer_cache import chosen_path
 from penchant.engine.base_scorer import require_batch
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
@@ -21,7 +21,7 @@ from penchant.instruments.result import Result
 from penchant.instruments.run_options import Run
 from penchant.models.load import Model
 from penchant.progress import bars, say
-from penchant.records import Result as AnyResult
+from penchant.records import BaseResult as AnyResult
 from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
@@ -140,12 +140,12 @@ def _note_to_resume() -> Iterator[None]:
         raise
 
 
-def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
+def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> ClusterOptions | None:
     if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
         raise MethodError(
             "workers, cpus and gpus apply only to a cluster", where="run()", hint='add on, such as on="ray"'
         )
-    return None if on is None else Place(on, workers, cpus, gpus)
+    return None if on is None else ClusterOptions(on, workers, cpus, gpus)
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from penchant.cluster.backend import RayBackend
-from penchant.cluster.connect import Place, joined, nodes
+from penchant.cluster.connect import ClusterOptions, joined, nodes
 from penchant.cluster.model_transfer import wanted
-from penchant.cluster.pool import Pool
+from penchant.cluster.pool import WorkerPool
 from penchant.models.load import LanguageModel
 from penchant.study.manifest_records import ClusterRecord
 from penchant.study.study_file import Study
@@ -18,9 +18,9 @@ from penchant.study.study_file import Study
 class Elsewhere:
     """Workers of a study on a cluster, for one model at a time."""
 
-    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
+    def __init__(self, place: ClusterOptions, say: Callable[[str], None]) -> None:
         self._place, self._say = place, say
-        self._pool: Pool | None = None
+        self._pool: WorkerPool | None = None
         self._model = ""
         self._before = ClusterRecord(on=place.on, ray=importlib.metadata.version("ray"), nodes={})
 
@@ -36,7 +36,7 @@ class Elsewhere:
                 trust_remote_code=study.trust_remote_code,
                 allow_pickle=study.allow_pickle,
             )
-            self._pool = Pool(self._place, asked, say=self._say)
+            self._pool = WorkerPool(self._place, asked, say=self._say)
         return RayBackend(model, self._pool)
 
     @property
@@ -66,7 +66,7 @@ class Elsewhere:
 
 
 @contextmanager
-def elsewhere(place: Place | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
+def elsewhere(place: ClusterOptions | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
     """Provide workers at `place` in a context, or None if `place` is None. Raises ClusterError or MethodError."""
     if place is None:
         yield None

@@ -21,7 +21,7 @@ from penchant.instruments.registry import compare, instruments, placed, told_apa
 from penchant.instruments.result import Result
 from penchant.plurals import counted
 from penchant.records import SETTINGS, SIDES, Estimate, with_nan
-from penchant.records import Result as AnyResult
+from penchant.records import BaseResult as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
 from penchant.study.changes_since_start import edited

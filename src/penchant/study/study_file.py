@@ -13,9 +13,9 @@ from penchant.errors import DataError, StudyError, in_words, nearest, one_line, 
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
-from penchant.study.text_preparation import Corpus, Vectors, problem
+from penchant.study.text_preparation import TextSettings, VectorSettings, problem
 from penchant.study.training_checkpoints import Family, Step, labels
-from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, read_yaml
+from penchant.tables.documents import SETTINGS, YamlDocument, as_wanted, distinct, read_yaml
 from penchant.text_io import exists, is_directory, is_file, read_text
 
 DEMO = Path(__file__).with_name("demo.yaml")
@@ -60,9 +60,9 @@ class Study(BaseModel):
     """The step of each model that is a checkpoint, by family; filled in from the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
-    corpus: Corpus | None = None
+    corpus: TextSettings | None = None
     """Running text for training vectors and for drawing the sentences of probes that name none."""
-    vectors: dict[str, Vectors] = {}
+    vectors: dict[str, VectorSettings] = {}
     """Word vectors to train on the corpus, by name; `models` refers to them as trained:NAME."""
     names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
     """The labels of models in tables and figures. Signatures keep the names by which models are loaded."""
@@ -163,7 +163,7 @@ def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
     return content
 
 
-def _spread_out(content: dict[str, Any], document: Document) -> None:
+def _spread_out(content: dict[str, Any], document: YamlDocument) -> None:
     """Replace the families in a study by their checkpoints, in place. Raises StudyError."""
     listed: list[object] = []
     families: dict[str, dict[str, int]] = {}
@@ -284,7 +284,7 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
         yield from _models_in(part)
 
 
-def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyError:
+def _at(document: YamlDocument, loc: tuple[str | int, ...], message: str) -> StudyError:
     key = tuple(str(part) for part in loc)
     where = f"{document.path}, line {document.line(key) or 1}"
     return StudyError(f"{'.'.join(key)}: {message}", where=where, hint="see penchant schema")

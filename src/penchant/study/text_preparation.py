@@ -32,7 +32,7 @@ TRAINED = "trained:"
 Progress = Callable[[str], Callable[[float, float], None]]
 
 
-class Corpus(BaseModel):
+class TextSettings(BaseModel):
     """Running text, and the settings for drawing sentences for probes that name none."""
 
     model_config = SETTINGS
@@ -61,7 +61,7 @@ class Corpus(BaseModel):
         return find_texts(listed(self.text), base)
 
 
-class Vectors(BaseModel):
+class VectorSettings(BaseModel):
     """Word vectors trained on the study's text."""
 
     model_config = SETTINGS
@@ -109,8 +109,8 @@ def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
 class Preparation:
     """Preparation of the sentences and vectors for a study's probes and `models`; `base` lists the data directories."""
 
-    corpus: Corpus
-    vectors: Mapping[str, Vectors]
+    corpus: TextSettings
+    vectors: Mapping[str, VectorSettings]
     models: Sequence[str]
     folder: Path
     base: Sequence[Path]
@@ -176,7 +176,7 @@ class Preparation:
         )
 
     def _vectors(
-        self, settings: Vectors, probes: Sequence[Probe[Any]], files: Sequence[TextFile], path: Path
+        self, settings: VectorSettings, probes: Sequence[Probe[Any]], files: Sequence[TextFile], path: Path
     ) -> PreparedRecord:
         wanted = (probe.text_needs(self.base) for probe in probes)
         stimuli = next((needs.stimuli for needs in wanted if needs is not None), None)
@@ -218,7 +218,7 @@ def changed_text(before: Sequence[Mapping[str, Any]], files: Sequence[TextFile])
     return ""
 
 
-def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
+def problem(corpus: TextSettings | None, vectors: Mapping[str, VectorSettings], models: Sequence[str]) -> str:
     """Describe the first problem with the models that a study trains; "" if there is none."""
     for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
         if name not in vectors:

@@ -11,7 +11,7 @@ from pathlib import Path
 from penchant.errors import DataError, shortened
 from penchant.number_parsing import decimal_comma
 from penchant.plurals import counted
-from penchant.tables.table_row import TITLE, Row
+from penchant.tables.table_row import TITLE, FileRow
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
@@ -22,7 +22,7 @@ OPEN = "was a quotation mark left open? Close it, or remove it"
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 
-def delimited(text: str, file: Path) -> Iterator[Row]:
+def delimited(text: str, file: Path) -> Iterator[FileRow]:
     """Yield the rows below the header. Raises DataError with the file and line if the table is invalid."""
     delimiter, records = _opened(text, file)
     first, header = _header(records, file)
@@ -49,7 +49,7 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
             raise DataError(f"one cell contains whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
         if any(field.strip() for field in fields[len(names) :]):
             _check_header([name.strip() for name in header], first, file)
-        yield Row(line, dict(zip(names, fields, strict=False)), decimal)
+        yield FileRow(line, dict(zip(names, fields, strict=False)), decimal)
 
 
 def _broken(field: str) -> bool:

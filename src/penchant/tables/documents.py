@@ -84,7 +84,7 @@ def key_name(name: object) -> str:
 # YAML ---------------------------------------------------------------------------------------------------------------
 
 
-class Document:
+class YamlDocument:
     """Content of a YAML file, with the lines of its keys. Raises DataError if a key is repeated in a mapping."""
 
     def __init__(self, path: Path, loader: Loader) -> None:
@@ -200,11 +200,11 @@ def _model_in(annotation: Any) -> Any:
     return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
-def read_yaml(path: Path) -> Document:
+def read_yaml(path: Path) -> YamlDocument:
     """Read a YAML file. Raises DataError with the file and line if it is invalid."""
     text = read_text(path, largest=LARGEST_DOCUMENT)
     try:
-        return Document(path, Loader(text))
+        return YamlDocument(path, Loader(text))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         if isinstance(error, RefusedError):

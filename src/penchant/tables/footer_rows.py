@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from penchant.errors import DataError, shortened
-from penchant.tables.table_row import Row
+from penchant.tables.table_row import FileRow
 
 _LAST = 5
 """Number of rows at the end of a table to check."""
@@ -24,7 +24,7 @@ _NOTE = re.compile(
 """Pattern of the beginning of a note."""
 
 
-def footer(rows: Sequence[Row], file: str | Path) -> DataError | None:
+def footer(rows: Sequence[FileRow], file: str | Path) -> DataError | None:
     """Return the error for the first footer row among the last rows of a table; None if there is none.
 
     A summary row is recognised by its first cell, which must not occur in earlier rows. A note is a row with only one

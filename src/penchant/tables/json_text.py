@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from penchant.errors import DataError
-from penchant.tables.table_row import Row, whole
+from penchant.tables.table_row import FileRow, whole
 from penchant.text_io import refused_character
 
 DEEPEST = 100
@@ -46,7 +46,7 @@ def end_of_space(text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def json_lines(text: str, file: Path) -> Iterator[Row]:
+def json_lines(text: str, file: Path) -> Iterator[FileRow]:
     """Yield the rows of a text with one object per line. Raises DataError with the file and line if it is invalid."""
     for number, line in enumerate(text.split("\n"), 1):
         start = end_of_space(line, 0)
@@ -63,7 +63,7 @@ def json_lines(text: str, file: Path) -> Iterator[Row]:
         yield _json_row(value, line, number, file)
 
 
-def json_array(text: str, file: Path) -> Iterator[Row]:
+def json_array(text: str, file: Path) -> Iterator[FileRow]:
     """Yield the elements of a text's JSON array as rows, with the line of each opening brace."""
     number, counted = 1, 0
     position = end_of_space(text, end_of_space(text, 0) + 1)
@@ -100,7 +100,7 @@ def _decoded(text: str, start: int, line: int, file: Path) -> tuple[object, int]
     return value, end
 
 
-def _json_row(value: object, source: str, line: int, file: Path) -> Row:
+def _json_row(value: object, source: str, line: int, file: Path) -> FileRow:
     if not isinstance(value, dict):
         raise DataError(
             f"expected an object, found {_kind(value)}",
@@ -116,7 +116,7 @@ def _json_row(value: object, source: str, line: int, file: Path) -> Row:
         key, wrong = unsound(value)
         if wrong:
             raise DataError(wrong, file=file, line=line, field=key[0])
-    return Row(line, {name: whole(cell) for name, cell in value.items()})
+    return FileRow(line, {name: whole(cell) for name, cell in value.items()})
 
 
 def _kind(value: object) -> str:

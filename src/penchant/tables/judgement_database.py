@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from penchant.errors import DataError, first_line
-from penchant.tables.table_row import Row
+from penchant.tables.table_row import FileRow
 
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x70636A64
@@ -92,7 +92,7 @@ def refuse_open(stream: BinaryIO, file: Path) -> None:
     stream.seek(0)
 
 
-def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
+def judgement_rows(data: bytes, file: Path) -> Iterator[FileRow]:
     """Return an iterator over the raters' answers as rows. Raises DataError if the database is invalid.
 
     By the layout of the task, a row is a judgement (`long`), a rater's ratings of both sentences of a pair (`sides`),
@@ -101,7 +101,7 @@ def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
     task, said = judgements(data, file)
     with _readable(file):
         rows = list(_laid_out(task, said))
-    return (Row(number, values) for number, values in enumerate(rows, 1))
+    return (FileRow(number, values) for number, values in enumerate(rows, 1))
 
 
 def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:

@@ -32,13 +32,13 @@ from penchant.tables.judgement_database import (
     refuse_open,
 )
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
-from penchant.tables.table_row import Row, whole
+from penchant.tables.table_row import FileRow, whole
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
 from penchant.text_io import decoded, lines, named_sheet, opened
 
 __all__ = [
     "LONGEST_MAGIC",
-    "Row",
+    "FileRow",
     "checked_models",
     "columns",
     "is_binary",
@@ -57,12 +57,12 @@ _MERGED = "are cells merged? Only the first of them contains the value: copy it 
 _AS_NAMED: Mapping[str, str] = {}
 
 
-def read_rows(path: str | Path) -> list[Row]:
+def read_rows(path: str | Path) -> list[FileRow]:
     """Read all rows of a table. Raises DataError if the table is invalid or has no rows."""
     return read_labelled(path)[0]
 
 
-def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
+def read_labelled(path: str | Path) -> tuple[list[FileRow], Labels]:
     """Read all rows of a table, and the labels of its codes (from SPSS, Stata and databases of judgements)."""
     file = Path(path)
     data = _bytes(file)
@@ -163,7 +163,7 @@ def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]
                 error.hint = error.hint or _MERGED
 
 
-def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
+def _renamed(row: FileRow, columns: Mapping[Any, str]) -> FileRow:
     """Return a row with the columns in `columns` renamed to their fields."""
     if not columns:
         return row
@@ -173,7 +173,7 @@ def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
     )
 
 
-def _number(row: Row, value: object, file: Path, field: str) -> object:
+def _number(row: FileRow, value: object, file: Path, field: str) -> object:
     """Return the number in a cell. Raises DataError if the cell does not contain a number."""
     number = row.number(value, file, field)
     if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
@@ -245,7 +245,7 @@ def _text(data: bytes, file: Path) -> str:
     return text
 
 
-def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[Row]:
+def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[FileRow]:
     """Return an iterator over the rows of a table; rows given in Python have their row numbers as lines.
 
     `of_cell` is applied to each text cell of CSV, TSV and Excel tables.
@@ -273,7 +273,7 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
     return rows if of_cell is None else (_read_as(row, of_cell) for row in rows)
 
 
-def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
+def _one_header(rows: Iterator[FileRow], file: Path) -> Iterator[FileRow]:
     """Yield the rows. Raises DataError if the cells of a row are column names, in any order and letter case.
 
     Such a row shows that a table was appended to another. Rows of numbers are excepted, since both columns and answers
@@ -299,7 +299,7 @@ def _folded(name: str) -> str:
     return name.strip(" \t\ufeff").casefold()
 
 
-def _read_as(row: Row, of_cell: Callable[[str], str]) -> Row:
+def _read_as(row: FileRow, of_cell: Callable[[str], str]) -> FileRow:
     cells = {name: of_cell(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()}
     return row._replace(values=cells)
 
@@ -307,7 +307,7 @@ def _read_as(row: Row, of_cell: Callable[[str], str]) -> Row:
 # --- Parquet ------------------------------------------------------------------------------------------------------
 
 
-def _parquet(data: bytes, file: Path) -> Iterator[Row]:
+def _parquet(data: bytes, file: Path) -> Iterator[FileRow]:
     import polars as pl
 
     # Checked first: truncation is the most common damage, and polars' own message for it is unhelpful.
@@ -319,4 +319,4 @@ def _parquet(data: bytes, file: Path) -> Iterator[Row]:
         reason = str(error).partition("\n")[0]
         raise DataError(f"cannot be read as Parquet: {reason}", file=file) from error
     rows = enumerate(frame.iter_rows(named=True), 1)
-    return (Row(number, {name: whole(value) for name, value in values.items()}) for number, values in rows)
+    return (FileRow(number, {name: whole(value) for name, value in values.items()}) for number, values in rows)

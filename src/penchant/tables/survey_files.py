@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from penchant.errors import Case, DataError, missing_package
-from penchant.tables.table_row import Row
+from penchant.tables.table_row import FileRow
 from penchant.tables.workbooks import plain
 
 _SPSS = (b"$FL2", b"$FL3")
@@ -33,7 +33,7 @@ def is_survey_file(start: bytes) -> bool:
     return start.startswith(_SPSS) or _STATA.match(start) is not None
 
 
-def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
+def survey_rows(data: bytes, file: Path) -> tuple[Iterator[FileRow], Labels]:
     """Return an iterator over the rows, with codes instead of value labels, and the labels.
 
     User-missing values are empty. Raises DataError if the file cannot be read, and MethodError if pyreadstat is
@@ -60,10 +60,10 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
     return _rows(columns), labels
 
 
-def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(columns: Mapping[str, Any]) -> Iterator[FileRow]:
     names = list(columns)
     for number, values in enumerate(zip(*(columns[name] for name in names), strict=True), 1):
-        yield Row(Case(number), {name: _value(value) for name, value in zip(names, values, strict=True)})
+        yield FileRow(Case(number), {name: _value(value) for name, value in zip(names, values, strict=True)})
 
 
 def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:

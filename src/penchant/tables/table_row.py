@@ -12,7 +12,7 @@ TITLE = "is there a title above the header? Remove it: the column names must be 
 """Hint about a first row with one cell above rows with several cells."""
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """Row of a table: the line on which it begins, and its values by column.
 
     `line` is counted from 1; it is the row number in Parquet and workbooks, and the case number in SPSS and Stata.

@@ -13,7 +13,7 @@ from typing import IO, Any
 from xml.parsers import expat
 
 from penchant.errors import DataError, SheetRow, missing_package, shortened
-from penchant.tables.table_row import TITLE, Row, whole
+from penchant.tables.table_row import TITLE, FileRow, whole
 from penchant.text_io import refused_character
 
 MAGIC = b"PK\x03\x04"
@@ -29,7 +29,7 @@ _CELL = re.compile(r"([A-Z]{1,3})([0-9]+)")
 _RESAVE = "open it in a spreadsheet and save it"
 
 
-def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
+def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[FileRow]:
     """Yield the rows of a sheet ("": the first); the first nonempty row has the column names.
 
     An empty cell is the empty text, as in CSV. Raises DataError with the cell if the sheet is invalid, and MethodError
@@ -60,7 +60,7 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
         named = {name: cell for i, (name, cell) in enumerate(zip(header, cells, strict=False)) if name or not i}
         if not header[0] and named[""] == "":
             del named[""]
-        yield Row(SheetRow(number, letters), named)
+        yield FileRow(SheetRow(number, letters), named)
 
 
 def _books(data: bytes, file: Path) -> list[Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, MethodError, ModelError, missing_package
-from penchant.vectors.token_file import Corpus, Trained, read_tokens, refuse_below
+from penchant.vectors.token_file import TokenFile, Trained, read_tokens, refuse_below
 
 _AT_ONCE = 1 << 20
 """Number of visits between progress reports."""
@@ -146,7 +146,7 @@ class _Sums(NamedTuple):
     sums: NDArray[np.float64]
 
 
-def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
+def cooccurrences(corpus: TokenFile, window: int) -> Cooccurrences:
     """Return co-occurrence counts: the sum of 1/distance over all pairs of tokens of words i and j in a sentence.
 
     Tokens may be on either side and at most `window` tokens apart (Pennington et al. 2014, §4.2; `cooccur.c` in the
@@ -167,7 +167,7 @@ def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
     return _joined(shares, len(corpus.words))
 
 
-def _partial_sums(corpus: Corpus, window: int) -> Iterator[_Sums]:
+def _partial_sums(corpus: TokenFile, window: int) -> Iterator[_Sums]:
     """Yield the sums for each segment of the corpus, over the pairs whose left token is in the segment."""
     ids, size = corpus.ids, len(corpus.words)
     reach = min(window, int(corpus.lengths.max(initial=0)) - 1)

@@ -22,7 +22,7 @@ _MORE = "give more text or a lower min_count"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Corpus:
+class TokenFile:
     """Contents of a token file: the vocabulary, sorted by descending count and then by code point, and the token ids.
 
     `words[i]` occurs `counts[i]` times. `ids` are the in-vocabulary tokens of all sentences, in order, as indices into
@@ -55,12 +55,12 @@ class Trained:
     sentences: int
 
     @classmethod
-    def on(cls, corpus: Corpus, matrix: NDArray[np.float32], losses: tuple[float, ...] = ()) -> Trained:
+    def on(cls, corpus: TokenFile, matrix: NDArray[np.float32], losses: tuple[float, ...] = ()) -> Trained:
         """Return the vectors in `matrix` with the vocabulary and counts of the corpus on which they were trained."""
         return cls(corpus.words, corpus.counts, matrix, losses, corpus.tokens, len(corpus.ids), corpus.sentences)
 
 
-def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
+def read_tokens(path: str | Path, min_count: int = 1) -> TokenFile:
     """Read a token file; the vocabulary has the words that occur at least `min_count` times.
 
     Memory use is four bytes per token plus the distinct tokens. Raises DataError if a line is not UTF-8, or if no
@@ -79,7 +79,7 @@ def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
     return _corpus(file, list(numbers), np.frombuffer(ids, np.int32), np.frombuffer(lengths, np.int32), min_count)
 
 
-def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_count: int) -> Corpus:
+def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_count: int) -> TokenFile:
     counts = np.bincount(ids, minlength=len(words))
     order = sorted(np.flatnonzero(counts >= min_count).tolist(), key=lambda number: (-counts[number], words[number]))
     if len(order) < 2:
@@ -97,7 +97,7 @@ def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_
     kept_lengths = np.bincount(sentence, minlength=len(lengths)).astype(np.int32)
     if kept_lengths.max() < 2:
         raise DataError("no sentence contains two words of the vocabulary", file=file, hint=_MORE)
-    return Corpus(
+    return TokenFile(
         words=tuple(words[number] for number in order),
         counts=counts[order].astype(np.int64),
         ids=kept[inside],

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from penchant.errors import MethodError, missing_package
-from penchant.vectors.token_file import Corpus, Integers, Trained, read_tokens, refuse_below
+from penchant.vectors.token_file import Integers, TokenFile, Trained, read_tokens, refuse_below
 
 _LONGEST = 10_000
 """Maximum number of words of a sentence used by gensim, which silently ignores the rest (MAX_WORDS_IN_BATCH)."""
@@ -91,7 +91,7 @@ class Word2Vec:
 class _Sentences:
     """Iterable over the sentences of a corpus as lists of words; it can be iterated repeatedly."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: TokenFile) -> None:
         self.words: Sequence[str] = corpus.words
         self.ids: Integers = corpus.ids
         self.ends = np.cumsum(corpus.lengths)

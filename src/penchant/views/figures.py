@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Protocol
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.lazy_altair import alt
-from penchant.views.rows import At, Line, Source, parted, sources, together
+from penchant.views.rows import At, Line, RowSource, parted, sources, together
 from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -21,7 +21,7 @@ LONG = 20
 class FigureSpec(Protocol):
     """Declaration of a figure."""
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figures for the results; empty if there is nothing to show."""
 
 
@@ -34,11 +34,11 @@ class Drawn:
     """
 
     name: str
-    chart: Callable[[Sequence[Result], Text], Any]
+    chart: Callable[[Sequence[BaseResult], Text], Any]
     picks: str = ""
     numbers: str | None = None
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
         chart = self.chart(results, text)
         return [] if chart is None else [figure(self.name, chart, text, self.picks, self.numbers)]
@@ -55,7 +55,7 @@ class Each:
     column: str
     spec: FigureSpec
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figures of all levels for which there is something to show."""
         levels = list(parted(results, self.column))
         several = len(levels) > 1
@@ -84,14 +84,14 @@ class Forest:
     picks: str = ""
     width: int = 320
     null: float = 0
-    of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
+    of: Callable[[Sequence[RowSource]], Sequence[RowSource]] = lambda found: found
     ranked: bool = False
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
         return [figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
 
-    def charts(self, results: Sequence[Result], text: Text) -> list[Any]:
+    def charts(self, results: Sequence[BaseResult], text: Text) -> list[Any]:
         """Return the chart in a list, which is empty if there is nothing to show."""
         shown = self.of(sources(results))
         lines = list(together(shown, self.at))
@@ -133,7 +133,7 @@ class Panels:
     numbers: str
     picks: str = ""
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
         charts = [
             chart.properties(title=text.get("figures", part.name, "title"))
@@ -200,6 +200,6 @@ def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = 
     return Figure(name, own.get("title"), own.get("text"), chart, table, picks)
 
 
-def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:
+def figures(specs: Iterable[FigureSpec], results: Sequence[BaseResult], text: Text) -> list[Figure]:
     """Return the figures of all declarations for which there is something to show."""
     return [drawn for spec in specs for drawn in spec.draw(results, text)]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import MOST, Shown, across, differences, levels, sentences
 from penchant.views.rows import At, compared, sources
 from penchant.wording.templates import Text
@@ -17,7 +17,7 @@ from penchant.wording.templates import Text
 class FindingSpec(Protocol):
     """Declaration of a part of a finding."""
 
-    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    def said(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield the sentences; a sentence may be empty."""
 
 
@@ -33,7 +33,7 @@ class Levels:
     shown: Shown
     apart: str = "0"
 
-    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    def said(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield the sentence, which may be empty."""
         rows = [(source.model, line.row) for source in sources(results) for line in source.only(self.at)[:1]]
         each = levels(rows, self.shown, self.apart)
@@ -41,7 +41,7 @@ class Levels:
 
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class ClearDifferences:
     """Clear differences between models.
 
     The text describes the first model if a difference is positive (`higher`), and names the quantity (`what`) if it is
@@ -52,7 +52,7 @@ class Differences:
     at: At
     shown: Shown
 
-    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    def said(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield the sentence if models were compared."""
         if comparison is not None:
             own = text.below("prose", "finding", self.name)
@@ -73,7 +73,7 @@ class Across:
     place: str
     apart: str = "0"
 
-    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    def said(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield a sentence for each of the first `MOST` models."""
         own = text.below("prose", "finding", self.name)
         for source in sources(results)[:MOST]:
@@ -85,18 +85,18 @@ class Across:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class FindingPart:
     """A part of a finding that is composed by the instrument."""
 
-    sentences: Callable[[Sequence[Result], pl.DataFrame | None, Text], Iterator[str]]
+    sentences: Callable[[Sequence[BaseResult], pl.DataFrame | None, Text], Iterator[str]]
 
-    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    def said(self, results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield the sentences composed by the instrument."""
         return self.sentences(results, comparison, text)
 
 
 def finding(
-    specs: Iterable[FindingSpec], results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
+    specs: Iterable[FindingSpec], results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text
 ) -> list[str]:
     """Return the sentences of all declared parts."""
     return sentences(*(said for spec in specs for said in spec.said(results, comparison, text)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from penchant.records import SIDES
-from penchant.views.rows import FIRST, At, Source
+from penchant.views.rows import FIRST, At, RowSource
 
 ALL = "all"
 """The level of rows that summarise all levels of a column."""
@@ -31,7 +31,7 @@ class Headline:
         `model` is the model of a summary, or "" for a comparison.
         """
         at = self.of if model else self.compared
-        source = Source(model, frame)
+        source = RowSource(model, frame)
         chosen = pl.DataFrame([dict(line.row) for line in source.only(at)], frame.schema)
         named = [name for name in source.names if name != "measure" and not isinstance(at.levels.get(name), str)]
         shown = []

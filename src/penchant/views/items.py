@@ -8,9 +8,9 @@ from typing import Literal
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.detokenize import readable
-from penchant.report.item_browser import Column, ItemTable, Joined, Strip
+from penchant.report.item_browser import BrowserColumn, ItemTable, Joined, Strip
 from penchant.report.tables import models
 from penchant.wording.templates import Text
 
@@ -41,14 +41,14 @@ class ModelColumn:
     """
 
     name: str
-    values: Callable[[Result], pl.Series] | None = None
+    values: Callable[[BaseResult], pl.Series] | None = None
     kind: Literal["text", "label", "number", "hidden"] = "number"
     digits: int = 3
     signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenStrip:
     """A strip of tokens with one number per token.
 
     `pieces` and `values` are the item columns with the tokens and the numbers. `of` is the column with the text that
@@ -76,19 +76,19 @@ class Items:
 
     columns: tuple[ItemColumn, ...]
     each: tuple[ModelColumn, ...] = ()
-    tokens: tuple[Tokens, ...] = ()
-    remark: Callable[[Result], Sequence[str]] | None = None
-    rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
-    parallel: bool | Callable[[Sequence[Result]], bool] = False
+    tokens: tuple[TokenStrip, ...] = ()
+    remark: Callable[[BaseResult], Sequence[str]] | None = None
+    rows: Callable[[BaseResult], pl.DataFrame] = lambda result: result.items
+    parallel: bool | Callable[[Sequence[BaseResult]], bool] = False
     sums: bool = True
 
-    def table(self, results: Sequence[Result], text: Text) -> ItemTable:
+    def table(self, results: Sequence[BaseResult], text: Text) -> ItemTable:
         """Return the items of several models, joined by the columns that identify them."""
         results = [replace(result, items=self.rows(result)) for result in results]
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
-            Column(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
+            BrowserColumn(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
             for column in self.columns
             if column.name in first.columns and (not column.varies or first[column.name].n_unique() > 1)
         ]
@@ -99,7 +99,7 @@ class Items:
                     continue
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = _head(own.given(signature=result.signature), column.name)
-                columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
+                columns.append(BrowserColumn(head, column.kind, values, model, column.digits, column.signed))
             if model_remarks := self._remarks(result, own):
                 remarks[model] = pl.Series(model_remarks, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
@@ -108,7 +108,7 @@ class Items:
         item_table = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), parallel, sums)
         return joined.table(item_table, models(results))
 
-    def _remarks(self, result: Result, text: Text) -> Sequence[str]:
+    def _remarks(self, result: BaseResult, text: Text) -> Sequence[str]:
         if self.remark is not None:
             return self.remark(result)
         return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
@@ -118,7 +118,7 @@ def _head(text: Text, name: str) -> str:
     return text.get("columns", name) or name
 
 
-def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
+def _strip(tokens: TokenStrip, model: str, result: BaseResult, text: Text) -> Strip:
     title = text.get("tokens", tokens.name) or tokens.name
     pieces = result.items[tokens.pieces]
     pieces = readable(pieces, result.items[tokens.of]) if tokens.of else pieces

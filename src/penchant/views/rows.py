@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import SIDES, Estimate, Result, pair_of
+from penchant.records import SIDES, BaseResult, Estimate, pair_of
 from penchant.report.tables import models
 
 OWN = frozenset({*Estimate("", 0, 0).row(), "signature", *SIDES} - {"measure"})
@@ -53,7 +53,7 @@ class Line:
     """A row of a source."""
 
     row: Mapping[str, Any]
-    source: Source
+    source: RowSource
 
     def __getitem__(self, name: str) -> Any:
         return self.row[name]
@@ -75,12 +75,12 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class RowSource:
     """The rows of one model's summary, or of a comparison, whose `model` is ""."""
 
     model: str
     frame: pl.DataFrame
-    result: Result | None = field(default=None, repr=False)
+    result: BaseResult | None = field(default=None, repr=False)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -118,12 +118,12 @@ class Source:
         return [line for line in matching if all(line[name] == matching[0][name] for name in at.firsts)]
 
 
-def sources(results: Sequence[Result]) -> list[Source]:
+def sources(results: Sequence[BaseResult]) -> list[RowSource]:
     """Return a source for the summary of each result."""
-    return [Source(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
+    return [RowSource(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
 
 
-def parted(results: Sequence[Result], column: str) -> Iterator[tuple[str, list[Result]]]:
+def parted(results: Sequence[BaseResult], column: str) -> Iterator[tuple[str, list[BaseResult]]]:
     """Yield each level of a column of items and summaries, such as a data set, with the results for that level."""
     inside = {level for result in results for level in result.items[column]}
     for level in dict.fromkeys(level for result in results for level in result.summary[column]):
@@ -131,17 +131,17 @@ def parted(results: Sequence[Result], column: str) -> Iterator[tuple[str, list[R
             yield level, [_alone(result, column, level) for result in results]
 
 
-def _alone(result: Result, column: str, level: str) -> Result:
+def _alone(result: BaseResult, column: str, level: str) -> BaseResult:
     items, summary = (frame.filter(pl.col(column) == level) for frame in (result.items, result.summary))
     return replace(result, items=items, summary=summary)
 
 
-def compared(comparison: pl.DataFrame) -> list[Source]:
+def compared(comparison: pl.DataFrame) -> list[RowSource]:
     """Return a comparison as a list with a single source."""
-    return [Source("", comparison)]
+    return [RowSource("", comparison)]
 
 
-def together(found: Iterable[Source], at: At) -> Iterator[Line]:
+def together(found: Iterable[RowSource], at: At) -> Iterator[Line]:
     """Yield the matching rows of all sources, with rows of different models but equal levels next to each other."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:

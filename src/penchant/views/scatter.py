@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.lazy_altair import alt
 from penchant.views.figures import figure
@@ -57,7 +57,7 @@ class Scatter:
     """
 
     name: str
-    panels: Callable[[Sequence[Result]], Iterable[Panel]]
+    panels: Callable[[Sequence[BaseResult]], Iterable[Panel]]
     x: str
     y: str
     told: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Scatter:
     numbers: str = ""
     apart: bool = False
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if there is nothing to show."""
         panels = list(self.panels(results))
         every = [point for panel in panels for point in panel.points]

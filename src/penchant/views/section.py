@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Result, Signature
+from penchant.records import BaseResult, Signature
 from penchant.report.figures import Figure
 from penchant.report.item_browser import ItemTable, every_item
 from penchant.report.sections import Section
-from penchant.report.tables import Table
+from penchant.report.tables import ReportTable
 from penchant.views import figures, finding, tables
 from penchant.views.figures import FigureSpec
 from penchant.views.finding import FindingSpec
@@ -36,10 +36,10 @@ class Views:
     figures: tuple[FigureSpec, ...]
     items: Items
     finding: tuple[FindingSpec, ...]
-    facts: Callable[[Sequence[Result]], Mapping[str, Any]] = lambda results: {}
+    facts: Callable[[Sequence[BaseResult]], Mapping[str, Any]] = lambda results: {}
     compared_facts: Callable[[pl.DataFrame], Mapping[str, Any]] = lambda comparison: {}
 
-    def words(self, text: Text, results: Sequence[Result]) -> Text:
+    def words(self, text: Text, results: Sequence[BaseResult]) -> Text:
         """Return a text with the variables for the results."""
         items = every_item(results)
         first = results[0]
@@ -50,25 +50,25 @@ class Views:
 def section(views: Views, text: Text) -> Section:
     """Return the section that presents the views with the given text."""
 
-    def shown(results: Sequence[Result]) -> list[Table]:
+    def shown(results: Sequence[BaseResult]) -> list[ReportTable]:
         return tables.tables(views.tables, sources(results), views.words(text, results))
 
-    def differences(comparison: pl.DataFrame) -> list[Table]:
+    def differences(comparison: pl.DataFrame) -> list[ReportTable]:
         words = text.given(**views.compared_facts(comparison), rows=comparison)
         for signature in comparison["signature"].head(1):
             words = words.given(signature=Signature.parse(signature))
         return tables.tables(views.compared, compared(comparison), words)
 
-    def drawn(results: Sequence[Result]) -> list[Figure]:
+    def drawn(results: Sequence[BaseResult]) -> list[Figure]:
         return figures.figures(views.figures, results, views.words(text, results))
 
-    def items(results: Sequence[Result]) -> ItemTable:
+    def items(results: Sequence[BaseResult]) -> ItemTable:
         return views.items.table(results, views.words(text, results))
 
-    def stated(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
+    def stated(results: Sequence[BaseResult], comparison: pl.DataFrame | None) -> list[str]:
         return finding.finding(views.finding, results, comparison, views.words(text, results))
 
-    def prose(part: str) -> Callable[[Sequence[Result]], list[str]]:
+    def prose(part: str) -> Callable[[Sequence[BaseResult]], list[str]]:
         return lambda results: views.words(text, results).paragraphs("prose", part)
 
     title, question = text.get("title"), text.get("question")

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, INK, Figure
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
@@ -34,7 +34,7 @@ class Strips:
     numbers: str
     told: tuple[str, ...] = ()
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return the figure in a list, which is empty if no item has a number."""
         points = self._points(results)
         if not len(points):
@@ -53,7 +53,7 @@ class Strips:
         rows = alt.Row(f"{self.panel}:N", sort=panels, title=None, header=head)
         return [figure(self.name, chart.facet(row=rows), text, "item", self.numbers)]
 
-    def _points(self, results: Sequence[Result]) -> pl.DataFrame:
+    def _points(self, results: Sequence[BaseResult]) -> pl.DataFrame:
         """Return a row for each item with a number; the column `jitter` separates neighbouring points of a strip."""
         rows = pl.concat(
             result.items.select(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from penchant.report.finding import deciding
-from penchant.report.tables import DECIDES, Cell, Number, P, Row, Table, estimate
-from penchant.views.rows import At, Line, Source, together
+from penchant.report.tables import DECIDES, Cell, Number, P, ReportRow, ReportTable, estimate
+from penchant.views.rows import At, Line, RowSource, together
 from penchant.wording.templates import Text
 
 HEADS = {"holm": "p (Holm)", "pair": "difference"}
@@ -100,24 +100,24 @@ class TableSpec:
 
     Rows with equal levels are grouped across models, or all rows of a model if `by_model`. `columns` may be a function
     of the sources. `first` contains the keys of the columns that take precedence if there is not enough room. `detail`
-    is as in `Table`, or a function of the rows. `short` contains the keys of the columns of the printed short table,
-    whose `title` and `note` are under `short` in `text.yaml`; it is limited to the rows that match `short_at`, if there
-    are any. `of` transforms the sources of all models, for example to compute ranks. A column that is empty in all rows
-    is omitted.
+    is as in `ReportTable`, or a function of the rows. `short` contains the keys of the columns of the printed short
+    table, whose `title` and `note` are under `short` in `text.yaml`; it is limited to the rows that match `short_at`,
+    if there are any. `of` transforms the sources of all models, for example to compute ranks. A column that is empty in
+    all rows is omitted.
     """
 
     name: str
     at: At
-    columns: Sequence[Column] | Callable[[Sequence[Source]], Sequence[Column]]
+    columns: Sequence[Column] | Callable[[Sequence[RowSource]], Sequence[Column]]
     by_model: bool = False
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
     detail: bool | Callable[[Sequence[Line]], bool] = False
-    of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
+    of: Callable[[Sequence[RowSource]], Sequence[RowSource]] = lambda found: found
     short: tuple[str, ...] = ()
     short_at: At | None = None
 
-    def table(self, found: Sequence[Source], text: Text) -> Table | None:
+    def table(self, found: Sequence[RowSource], text: Text) -> ReportTable | None:
         """Return the table for the given sources and text; None if there is nothing to show."""
         columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
@@ -130,15 +130,17 @@ class TableSpec:
             [column.none if cell == "" else cell for cell in of_one]
             for column, of_one in zip(columns, cells, strict=True)
         ]
-        rows = tuple(Row(row, line["signature"]) for row, line in zip(zip(*shown, strict=True), lines, strict=True))
+        rows = tuple(
+            ReportRow(row, line["signature"]) for row, line in zip(zip(*shown, strict=True), lines, strict=True)
+        )
         own = text.below("tables", self.name)
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in columns}
         first = tuple(heads[key] for key in self.first if key in heads)
         detail = self.detail(lines) if callable(self.detail) else self.detail
-        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), detail, first)
+        table = ReportTable(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), detail, first)
         return replace(table, short=self._short(table, lines, own.below("short"), list(heads))) if self.short else table
 
-    def _short(self, table: Table, lines: Sequence[Line], text: Text, keys: Sequence[str]) -> Table:
+    def _short(self, table: ReportTable, lines: Sequence[Line], text: Text, keys: Sequence[str]) -> ReportTable:
         at = self.short_at or At()
         rows = tuple(row for row, line in zip(table.rows, lines, strict=True) if at(line.row))
         printed = replace(table, rows=rows or table.rows).only([i for i, key in enumerate(keys) if key in self.short])
@@ -149,6 +151,6 @@ def _head(text: Text, key: str) -> str:
     return text.get("columns", key) or HEADS.get(key, key)
 
 
-def tables(specs: Iterable[TableSpec], found: Sequence[Source], text: Text) -> list[Table]:
+def tables(specs: Iterable[TableSpec], found: Sequence[RowSource], text: Text) -> list[ReportTable]:
     """Return the tables of all declarations for which there is something to show."""
     return [table for spec in specs if (table := spec.table(found, text)) is not None]

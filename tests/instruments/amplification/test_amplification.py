@@ -29,7 +29,7 @@ from paths import bundled
 from penchant.corpus.group_counts import GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError, MethodError, ModelError, StudyError
-from penchant.instruments.amplification.data import Template, read_amplification
+from penchant.instruments.amplification.data import GroupTemplate, read_amplification
 from penchant.instruments.amplification.differences import STEEPER
 from penchant.instruments.amplification.estimates import (
     AGAINST_0,
@@ -51,7 +51,7 @@ from penchant.instruments.amplification.probe import Amplification, texts_of
 from penchant.instruments.amplification.views import MOST, by_word, furthest, verdict
 from penchant.instruments.comparison import difference
 from penchant.instruments.run_options import Run
-from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.stats.templates import SD, SHARE
 from penchant.views.rows import At, sources
 from penchant.wording.phrases import Note, read_method, read_notes
@@ -548,13 +548,13 @@ def _numbers(rows: list[Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
     }
 
 
-def _result(items: pl.DataFrame, model: str, **fields: Any) -> Result:
+def _result(items: pl.DataFrame, model: str, **fields: Any) -> BaseResult:
     how = {"min_count": 20, "prior_size": 200.0, "level": 0.95, "resamples": 300, "seed": 0, **fields}
     signature = Signature.of("amplification", model=model, data="x", text=f"{model}.txt", **how)
     chosen = {name: value for name, value in how.items() if name in Amplification.model_fields}
     settings_ = Amplification(data="x", text="x").model_copy(update=chosen)
     rows = amplification_estimates(items, settings_)
-    return Result(signature, items, summary_table((row, signature) for row in rows), settings=settings_.saved())
+    return BaseResult(signature, items, summary_table((row, signature) for row in rows), settings=settings_.saved())
 
 
 # Two models ---------------------------------------------------------------------------------------------------------
@@ -600,7 +600,7 @@ def test_results_that_cannot_be_compared() -> None:
 # What is said -------------------------------------------------------------------------------------------------------
 
 
-def said(result: Result) -> str:
+def said(result: BaseResult) -> str:
     """The verdict on the slope over all words."""
     (source,) = sources([result])
     (slope,) = source.only(At(measure=SLOPE, kind="all"))
@@ -629,7 +629,7 @@ def test_nothing_is_decided_where_the_two_slopes_disagree() -> None:
     assert said(replace(result, summary=summary)) == "undecided"
 
 
-def two() -> list[Result]:
+def two() -> list[BaseResult]:
     """Two models with a control that stands first; the second lacks a word, and has another too rarely."""
     items = pl.concat([planted(41, name="night", control=True, kinds=1, words=12), planted(40)])
     rare = pl.when((pl.col("word") == "w1") & (pl.col("contrast") == "gender")).then(0)
@@ -692,9 +692,9 @@ def test_items_are_words_with_what_each_model_makes_of_them() -> None:
 
 
 def test_templates_are_filled_with_their_spans() -> None:
-    text, group, attribute = Template("{group}, {attribute}!").sentence("man", "old")
+    text, group, attribute = GroupTemplate("{group}, {attribute}!").sentence("man", "old")
     assert (text, group, attribute) == ("Man, old!", (0, 3), (5, 8))
-    text, group, attribute = Template("An {attribute} {group}").sentence("father", "old")
+    text, group, attribute = GroupTemplate("An {attribute} {group}").sentence("father", "old")
     assert (text, text[slice(*group)], text[slice(*attribute)]) == ("An old father", "father", "old")
 
 

@@ -15,7 +15,7 @@ import penchant as pc
 from brute_associations import rows, write_set
 from penchant.corpus.stimulus_sets import read_stimuli
 from penchant.errors import DataError
-from penchant.instruments.associations.control_category import BEYOND, Placed, beyond_controls
+from penchant.instruments.associations.control_category import BEYOND, CellWords, beyond_controls
 from penchant.instruments.associations.estimates import Cell
 from penchant.instruments.associations.instrument import WEAT
 from penchant.instruments.associations.logprob_estimates import OF_TEMPLATE
@@ -44,9 +44,9 @@ def settings(seed: int = 0, resamples: int = 500) -> pc.WEAT:
     return pc.WEAT(data="x", seed=seed, resamples=resamples)
 
 
-def placed(name: str, table: Array, lists: tuple[list[str], list[str], list[str], list[str]]) -> Placed:
+def placed(name: str, table: Array, lists: tuple[list[str], list[str], list[str], list[str]]) -> CellWords:
     by = {"category": name, "label": "", "layer": "", "context": ""}
-    return Placed(Cell(by, table[None], Sides.of(*lists[:2]), Sides.of(*lists[2:])), lists)
+    return CellWords(Cell(by, table[None], Sides.of(*lists[:2]), Sides.of(*lists[2:])), lists)
 
 
 def words(start: str, n: int = 8) -> list[str]:
@@ -162,4 +162,4 @@ def test_samples_that_are_all_the_same_are_one_table() -> None:
     by = {"category": "one", "label": "", "layer": "", "context": ""}
     three = Cell(by, np.stack([table] * 3), Sides.of(*lists[:2]), Sides.of(*lists[2:]))
     d = one.effect(settings())
-    assert Placed(three, lists, d + 0.5).draws(settings()) == pytest.approx(one.draws(settings()) + 0.5)
+    assert CellWords(three, lists, d + 0.5).draws(settings()) == pytest.approx(one.draws(settings()) + 0.5)

@@ -20,7 +20,7 @@ from given_notes import known, told
 from penchant.instruments.cloze.rater_agreement import ALPHA, RAW
 from penchant.instruments.cloze.ratings import unrated
 from penchant.instruments.cloze.variety_scale import POINTS
-from penchant.report.tables import Number, Row, Table
+from penchant.report.tables import Number, ReportRow, ReportTable
 from penchant.wording.phrases import Notes, in_words
 
 Program = Callable[..., Answer]
@@ -161,8 +161,10 @@ def test_a_rater_who_turned_the_scale_is_a_caution(rated: Any, penchant: Program
 
 
 def test_many_notes_that_differ_in_numbers_share_a_mark() -> None:
-    def table(notes: list[Notes]) -> Table:
-        return Table("t", "T", ("x",), tuple(Row((Number(float(i), notes=each),)) for i, each in enumerate(notes)))
+    def table(notes: list[Notes]) -> ReportTable:
+        return ReportTable(
+            "t", "T", ("x",), tuple(ReportRow((Number(float(i), notes=each),)) for i, each in enumerate(notes))
+        )
 
     each = [known(share, n) for share, n in ((29, 9), (7, 1200), (100, 10))]
     shown = table([each[0], told("rough"), each[1], each[2], ()])

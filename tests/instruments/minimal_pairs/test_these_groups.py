@@ -16,12 +16,12 @@ import penchant as pc
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
 from penchant.instruments.minimal_pairs.pair_credits import mean_credit, paired, paired_over
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
-from penchant.records import Result
+from penchant.records import BaseResult
 
 SECTION = MINIMAL_PAIRS.section
 
 
-def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: str = "d") -> Result:
+def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: str = "d") -> BaseResult:
     """A model that gets these pairs of each paradigm right; three raters choose good of all but the first pair."""
     rows = [(paradigm, float(each), 0.5, 3, 3) for paradigm, credits in right.items() for each in credits]
     names = [f"{paradigm}-{i}" for paradigm, credits in right.items() for i in range(len(credits))]
@@ -37,7 +37,7 @@ def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: st
     return pair_results.result(frame, model, resamples=200, normalise="none")
 
 
-def models(**more: Any) -> list[Result]:
+def models(**more: Any) -> list[BaseResult]:
     """Two models on four paradigms of 18 pairs, that differ in 24 pairs one way and in 5 the other."""
     a = {p: [1] * 18 for p in "abc"} | {"d": [1] * 3 + [0] * 15}
     b = {"a": [1] * 10 + [0] * 8, "b": [1] * 10 + [0] * 8, "c": [1] * 10 + [0] * 8, "d": [1] * 8 + [0] * 10}

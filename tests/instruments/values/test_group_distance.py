@@ -17,7 +17,7 @@ from penchant.instruments.values.instrument import VALUES as INSTRUMENT
 from penchant.instruments.values.probe import STANCES
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.instruments.values.tables import FEWEST_OF_DISTANCES as FEWEST
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.latex import latex_table
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_p
@@ -61,7 +61,7 @@ def survey(path: Path, means: dict[str, float], n: int = 120) -> Survey:
     return read_survey(path / "survey.yaml", IDS)
 
 
-def result(lean: Array, people: Survey, resamples: int = 2000) -> Result:
+def result(lean: Array, people: Survey, resamples: int = 2000) -> BaseResult:
     by_lp = {"method": "lp", "calibration": "difference"}
     return made_result(items(lean), people, level=0.95, resamples=resamples, **by_lp)
 

@@ -26,7 +26,7 @@ import answers
 from answers import without_line
 from builders import write as write_file
 from penchant.errors import DataError, MethodError
-from penchant.instruments.values.data import Template, read_values
+from penchant.instruments.values.data import StanceTemplate, read_values
 from penchant.instruments.values.survey import Survey, read_survey, synthetic_survey
 
 Write = Callable[[str, str], Path]
@@ -230,7 +230,7 @@ def test_the_span_cuts_out_the_stance_whatever_the_clause(
     clause: str, before: str, after: str, word: str, first: bool
 ) -> None:
     text = f"{before}{{statement}}, [{word}]{after}" if first else f"{before}[{word}]{after}, {{statement}}"
-    template = Template(group="f", agree=text, disagree=text.replace(word, word + "x"))
+    template = StanceTemplate(group="f", agree=text, disagree=text.replace(word, word + "x"))
     for stance, own in (("agree", word), ("disagree", word + "x")):
         sentence, (start, end) = template.sentence(stance, clause)
         shown = clause[0].title() + clause[1:] if first and not before else clause

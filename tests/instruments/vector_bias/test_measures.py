@@ -22,19 +22,28 @@ from brute_vector_bias import (
 from penchant import records
 from penchant.instruments.vector_bias import measures as m
 from penchant.instruments.vector_bias.exchange import Partitions, exchanged
-from penchant.instruments.vector_bias.measures import AGAINST, FIRST, SECOND, UNION, Counts, Measure, Space, Vectors
+from penchant.instruments.vector_bias.measures import (
+    AGAINST,
+    FIRST,
+    SECOND,
+    UNION,
+    DrawCounts,
+    Measure,
+    SetVectors,
+    Space,
+)
 from penchant.stats.inputs import Array
 
 ROOT5 = math.sqrt(5)
 
 
-def vectors(x: object, y: object, a: object, b: object, *, pairs: bool = False) -> Vectors:
+def vectors(x: object, y: object, a: object, b: object, *, pairs: bool = False) -> SetVectors:
     p, q, r, s = (np.array(part, dtype=float) for part in (x, y, a, b))
-    return Vectors(p, q, r, s, pairs)
+    return SetVectors(p, q, r, s, pairs)
 
 
-def once(v: Vectors, measure: Measure, distance: m.Distance = "euclid") -> dict[str, float]:
-    return {name: float(value[0]) for name, value in m.values(v, Counts.once(v), measure, distance).items()}
+def once(v: SetVectors, measure: Measure, distance: m.Distance = "euclid") -> dict[str, float]:
+    return {name: float(value[0]) for name, value in m.values(v, DrawCounts.once(v), measure, distance).items()}
 
 
 # By hand ------------------------------------------------------------------------------------------------------------
@@ -122,7 +131,7 @@ KeyedVectors of `golden` below: RND, ECT and RIPA with the queries (X, Y; A), (X
 WEFE's distance "cos" of RND is the cosine, not the cosine distance: its numbers have the other sign."""
 
 
-def golden(*, normalise: bool) -> Vectors:
+def golden(*, normalise: bool) -> SetVectors:
     """The vectors, rounded as the file of vectors that WEFE read."""
     names = [name for name, size in SIZES.items() for _ in range(size)]
     rows = [
@@ -138,7 +147,7 @@ def golden(*, normalise: bool) -> Vectors:
     if normalise:
         whole /= np.linalg.norm(whole, axis=1, keepdims=True)
     x, y, a, b = np.split(whole, np.cumsum(list(SIZES.values()))[:-1])
-    return Vectors(x, y, a, b, pairs=True)  # WEFE's RIPA takes targets by position
+    return SetVectors(x, y, a, b, pairs=True)  # WEFE's RIPA takes targets by position
 
 
 @pytest.mark.parametrize("key", WEFE, ids=lambda key: " ".join(map(str, key)))
@@ -161,17 +170,17 @@ PLAIN: dict[str, tuple[Measure, m.Distance, bool, Callable[[Array, Array, Array]
 }
 
 
-def drawn(sizes: tuple[int, int, int, int], seed: int, *, pairs: bool = False) -> Vectors:
+def drawn(sizes: tuple[int, int, int, int], seed: int, *, pairs: bool = False) -> SetVectors:
     rng = np.random.default_rng(seed)
     x, y, a, b = (rng.normal(side, 1, (size, 4)) for side, size in zip((0.3, 0, 0.2, 0), sizes, strict=True))
-    return Vectors(x, y, a, b, pairs)
+    return SetVectors(x, y, a, b, pairs)
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_resamples_are_those_of_the_words_repeated(name: str) -> None:
     measure, distance, pairs, plain = PLAIN[name]
     v = drawn((5, 5, 6, 8) if pairs else (5, 4, 6, 8), 1, pairs=pairs)
-    counts = Counts.drawn(v, 7, [(1,), (2,), (3,), (4,)])
+    counts = DrawCounts.drawn(v, 7, [(1,), (2,), (3,), (4,)])
     assert (counts.x.sum(1) == 5).all() and (counts.b.sum(1) == 8).all()
     assert pairs == np.array_equal(counts.x, counts.y)
     found = m.values(v, counts, measure, distance)
@@ -189,7 +198,7 @@ def test_resamples_are_those_of_the_words_repeated(name: str) -> None:
 
 def test_resamples_of_rnsb_are_those_of_the_words_repeated() -> None:
     v = drawn((5, 4, 6, 8), 1)
-    counts = Counts.drawn(v, 4, [(1,), (2,), (3,), (4,)])
+    counts = DrawCounts.drawn(v, 4, [(1,), (2,), (3,), (4,)])
     found = m.rnsb(v, counts)
     for i in range(4):
         parts = zip(v.sets, (counts.x, counts.y, counts.a, counts.b), strict=True)

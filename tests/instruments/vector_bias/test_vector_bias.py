@@ -36,7 +36,7 @@ from penchant.instruments.vector_bias.estimates import interval
 from penchant.instruments.vector_bias.instrument import VECTOR_BIAS
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import EVERY, amount, mean_ranks, rankings
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
@@ -72,7 +72,7 @@ def vectors(
     return read_vectors(file)
 
 
-def row(result: Result, measure: str, attributes: str, category: str = "the data") -> dict[str, Any]:
+def row(result: BaseResult, measure: str, attributes: str, category: str = "the data") -> dict[str, Any]:
     return result.summary.filter(measure=measure, attributes=attributes, category=category).row(0, named=True)
 
 
@@ -86,11 +86,11 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> StaticVectors:
 
 
 @pytest.fixture(scope="module")
-def result(first: StaticVectors) -> Result:
+def result(first: StaticVectors) -> BaseResult:
     return VectorBias(data=LISTS, **QUICK).run(first)
 
 
-def test_every_measure_of_every_set_of_attributes(first: StaticVectors, result: Result) -> None:
+def test_every_measure_of_every_set_of_attributes(first: StaticVectors, result: BaseResult) -> None:
     x, y, a, b = (matrix(first, words) for words in LISTS.values())
     both = np.concatenate([a, b])
     for name, plain in {"RND": plain_rnd, "ECT": plain_ect, "RIPA": plain_ripa}.items():
@@ -108,7 +108,7 @@ def test_every_measure_of_every_set_of_attributes(first: StaticVectors, result: 
         assert math.isnan(shown["p"]) == (shown["measure"] == "MAC") == (shown["test"] == "")
 
 
-def test_intervals_are_of_the_draws(result: Result) -> None:
+def test_intervals_are_of_the_draws(result: BaseResult) -> None:
     settings = VectorBias.of(result.settings)
     (cell,) = cells(result.items, settings)
     shown = row(result, "RND", "B")
@@ -127,7 +127,7 @@ def test_intervals_are_of_the_draws(result: Result) -> None:
     assert all(math.isnan(end) for end in interval(1, np.arange(100.0), 1, 0.95, "rnd"))
 
 
-def test_holm_is_over_the_numbers_of_a_measure(result: Result) -> None:
+def test_holm_is_over_the_numbers_of_a_measure(result: BaseResult) -> None:
     """A and B together are no number beside A and B: their mean or union is a family of its own."""
     whole = pl.col("attributes") == "A and B"
     for measure, part in itertools.product(("RND", "ECT", "RIPA", "RNSB"), (whole, ~whole)):
@@ -138,7 +138,7 @@ def test_holm_is_over_the_numbers_of_a_measure(result: Result) -> None:
         assert rows["p_holm"].to_numpy()[order] == pytest.approx(expected)
 
 
-def test_what_words_say(first: StaticVectors, result: Result) -> None:
+def test_what_words_say(first: StaticVectors, result: BaseResult) -> None:
     """The numbers of single words average to those of the category."""
     items = result.items
     a, y, x = (items.filter(side=side) for side in "AYX")
@@ -155,7 +155,7 @@ def test_what_words_say(first: StaticVectors, result: Result) -> None:
     assert nearer[0] > nearer[1]  # Y is made nearer to B
 
 
-def test_the_order_of_a_file_changes_nothing(first: StaticVectors, result: Result) -> None:
+def test_the_order_of_a_file_changes_nothing(first: StaticVectors, result: BaseResult) -> None:
     rng = random.Random(1)
     shuffled = {side: rng.sample(words, len(words)) for side, words in LISTS.items()}
     again = VectorBias(data=shuffled, **QUICK).run(first)
@@ -194,7 +194,7 @@ def test_a_word_of_zeros_has_no_direction_and_is_missing(tmp_path: Path) -> None
     assert found.summary["value"].equals(VectorBias(data=LISTS, **QUICK).run(v).summary["value"])
 
 
-def test_words_are_looked_up_in_the_case_of_the_vocabulary(first: StaticVectors, result: Result) -> None:
+def test_words_are_looked_up_in_the_case_of_the_vocabulary(first: StaticVectors, result: BaseResult) -> None:
     upper = {side: [word.upper() for word in words] for side, words in LISTS.items()}
     found = VectorBias(data=upper, **QUICK).run(first)
     assert found.signature["case"] == "lower"
@@ -322,12 +322,14 @@ def test_a_pilot_has_a_few_words_of_each_list(first: StaticVectors, tmp_path: Pa
 
 
 @pytest.fixture(scope="module")
-def second(tmp_path_factory: pytest.TempPathFactory) -> Result:
+def second(tmp_path_factory: pytest.TempPathFactory) -> BaseResult:
     folder = tmp_path_factory.mktemp("second")
     return VectorBias(data=LISTS, **QUICK).run(vectors(folder, 2, without=("x0", "a4"), apart=0.0))
 
 
-def test_models_are_compared_over_the_words_that_both_have(result: Result, second: Result, tmp_path: Path) -> None:
+def test_models_are_compared_over_the_words_that_both_have(
+    result: BaseResult, second: BaseResult, tmp_path: Path
+) -> None:
     found = VECTOR_BIAS.compare(result, second)
     less = {side: [word for word in words if word not in ("x0", "a4")] for side, words in LISTS.items()}
     one = VectorBias(data=less, **QUICK).run(vectors(tmp_path, 1))
@@ -348,7 +350,7 @@ def test_models_are_compared_over_the_words_that_both_have(result: Result, secon
     assert (shown["first"], shown["second"]) == (result.signature["model"], second.signature["model"])
 
 
-def test_a_model_does_not_differ_from_itself(result: Result, tmp_path: Path) -> None:
+def test_a_model_does_not_differ_from_itself(result: BaseResult, tmp_path: Path) -> None:
     alike = VectorBias(data=LISTS, **QUICK).run(vectors(tmp_path, 1, name="copy.txt"))
     found = VECTOR_BIAS.compare(result, alike)
     assert found["value"].to_list() == [0] * 13 and found["low"].is_nan().all()
@@ -358,7 +360,7 @@ def test_a_model_does_not_differ_from_itself(result: Result, tmp_path: Path) -> 
         VECTOR_BIAS.compare(result, other)
 
 
-def test_models_may_differ_in_the_case_of_their_words(result: Result) -> None:
+def test_models_may_differ_in_the_case_of_their_words(result: BaseResult) -> None:
     kept = replace(result, signature=result.signature.with_(model="cased", case="keep"))
     assert len(VECTOR_BIAS.compare(result, kept)) == 13
 
@@ -367,14 +369,14 @@ def test_models_may_differ_in_the_case_of_their_words(result: Result) -> None:
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> list[Result]:
+def three(tmp_path_factory: pytest.TempPathFactory) -> list[BaseResult]:
     folder = tmp_path_factory.mktemp("three")
     data = {"one": LISTS, "two": {**LISTS, "X": LISTS["X"][:7]}}
     models = [vectors(folder, seed, apart=apart) for seed, apart in ((1, 3.0), (2, 1.0), (3, 0.0))]
     return [VectorBias(data=data, **QUICK).run(model) for model in models]
 
 
-def test_ranks_are_those_of_the_amounts_of_bias(three: list[Result]) -> None:
+def test_ranks_are_those_of_the_amounts_of_bias(three: list[BaseResult]) -> None:
     """As pandas' `rank` of WEFE's tables makes them, of 1 − ECT and |1 − MAC|, but that ties share their ranks."""
     for ranking in rankings(three):
         name = {"rnd": "RND", "rnsb": "RNSB", "mac": "MAC", "ect": "ECT", "ripa": "RIPA"}[ranking.measure]
@@ -392,7 +394,7 @@ def test_ranks_are_those_of_the_amounts_of_bias(three: list[Result]) -> None:
         assert ranking.draws.mean(axis=1) == pytest.approx(from_shares)
 
 
-def test_mean_ranks(three: list[Result]) -> None:
+def test_mean_ranks(three: list[BaseResult]) -> None:
     found = mean_ranks(three)
     assert list(found) == ["RND", "RNSB", "MAC", "ECT", "RIPA", EVERY]
     by_name = {ranking.measure.upper(): ranking for ranking in rankings(three)}
@@ -408,7 +410,7 @@ def test_mean_ranks(three: list[Result]) -> None:
     assert found["RND"][0].notes == ()
 
 
-def test_ties_share_their_ranks(three: list[Result]) -> None:
+def test_ties_share_their_ranks(three: list[BaseResult]) -> None:
     twice = mean_ranks([three[0], three[0], three[2]])
     assert [own.value for own in twice["RIPA"]] == [2.5, 2.5, 1]
     (ranking, *_) = rankings([three[0], three[0], three[2]])
@@ -421,14 +423,14 @@ def test_the_amount_of_bias_is_the_distance_from_none() -> None:
     assert amount("mac", values).tolist() == amount("ect", values).tolist() == [1.5, 0.75, 0.5]
 
 
-def test_results_of_other_words_are_not_ranked(three: list[Result], result: Result) -> None:
+def test_results_of_other_words_are_not_ranked(three: list[BaseResult], result: BaseResult) -> None:
     assert rankings([three[0], result]) == []
 
 
 # The report ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
+def test_the_report_shows_what_was_computed(three: list[BaseResult]) -> None:
     section = VECTOR_BIAS.section
     tables = {table.name: table for table in section.tables(three)}
     assert list(tables) == ["rnd", "rnsb", "mac", "ect", "ripa", "ranks", "ranks-queries", "everything"]
@@ -451,7 +453,7 @@ def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
 
 
 @pytest.mark.parametrize(("value", "rnd", "ripa"), [(0.2, "Y", "X"), (-0.2, "X", "Y")])
-def test_the_finding_says_what_is_nearer_to_what(three: list[Result], value: float, rnd: str, ripa: str) -> None:
+def test_the_finding_says_what_is_nearer_to_what(three: list[BaseResult], value: float, rnd: str, ripa: str) -> None:
     """RND is a difference of distances, RIPA one of products: of the same sign they speak for opposite sides."""
     at = (pl.col("category") == "one") & (pl.col("attributes") == "B")
     numbers = {"value": value, "low": value - 0.1, "high": value + 0.1, "p_holm": 0.001, "p": 0.001}

@@ -8,12 +8,14 @@ from dataclasses import replace
 from penchant.instruments.acceptability.estimates import MORCELA, SENTENCES, folded, values_of
 from penchant.instruments.acceptability.morcela import cross_validated
 from penchant.instruments.acceptability.settings import DIFFERENCE, AcceptabilitySettings
-from penchant.instruments.comparison import Scored, ScoredComparison
+from penchant.instruments.comparison import ComparedSide, ScoredComparison
 from penchant.records import Estimate
 from penchant.stats.correlations import correlation_difference
 
 
-def differences(a: Scored[AcceptabilitySettings], b: Scored[AcceptabilitySettings], unlike: bool) -> Iterator[Estimate]:
+def differences(
+    a: ComparedSide[AcceptabilitySettings], b: ComparedSide[AcceptabilitySettings], unlike: bool
+) -> Iterator[Estimate]:
     """Yield the difference a − b between the models' Pearson correlations with the judgements of the same sentences."""
     first = a.settings
     if a.how == b.how == MORCELA:

@@ -32,7 +32,7 @@ def _as_written(value: object) -> str:
     return value
 
 
-class SentenceRow(BaseModel):
+class JudgedSentenceRow(BaseModel):
     """A row of a table of judged sentences; other columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
@@ -61,7 +61,7 @@ class AcceptabilityColumns(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSentence:
     """A sentence with its judgements, each a pair of rater number and rating."""
 
     id: str
@@ -78,7 +78,7 @@ class JudgedSet:
     name: str
     path: Path
     sha256: str
-    sentences: tuple[Judged, ...]
+    sentences: tuple[JudgedSentence, ...]
     raters: int
     cautions: tuple[str, ...]
 
@@ -93,7 +93,7 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     twice by the same rater, rows with and rows without a rater, or no judgement at all.
     """
     named = {name: column for name, column in dict(columns).items() if name != column}
-    rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
+    rows, errors = checked_models(path, JudgedSentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
     below = footer(read_rows(path), path) if rows else None
     errors += [below] if below is not None else []
     places: dict[tuple[str, str], str] = {}
@@ -117,7 +117,9 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
         raise DataError("contains no judgement", file=path, hint=f"fill the column {columns.rating} with ratings")
     raters, ratings = judged.raters(), judged.numbered()
     kept = [key for key in places if key in ratings]
-    sentences = tuple(Judged(str(n), key[1], key[0], places[key], ratings[key]) for n, key in enumerate(kept, 1))
+    sentences = tuple(
+        JudgedSentence(str(n), key[1], key[0], places[key], ratings[key]) for n, key in enumerate(kept, 1)
+    )
     cautions = [_WORDS.get("unrated", n=unrated, of=len(rows))] if unrated else []
     if lost := len(places) - len(kept):
         cautions.append(_WORDS.get("left-out", n=lost, of=len(places)))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from penchant.engine.normalisations import FREQUENCY, PREFIXED, normalise
-from penchant.instruments.acceptability.morcela import BETA, GAMMA, Fit, Folded, cross_validated, fit, parameter
+from penchant.instruments.acceptability.morcela import BETA, GAMMA, Folded, MorcelaFit, cross_validated, fit, parameter
 from penchant.instruments.acceptability.settings import PEARSON, AcceptabilitySettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
@@ -65,7 +65,7 @@ def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
     return folds
 
 
-def fitted(items: pl.DataFrame) -> Fit:
+def fitted(items: pl.DataFrame) -> MorcelaFit:
     """Return the fit of β and γ to all sentences."""
     return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "n_tokens", "rating")))
 

@@ -46,7 +46,7 @@ _SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class MorcelaFit:
     """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ with covariance, from n sentences; `reason` if there is no fit."""
 
     coefficients: Array
@@ -71,7 +71,7 @@ def scores(logprobs: Array, unigrams: Array, lengths: Array, beta: float, gamma:
     return made
 
 
-def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> Fit:
+def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: ArrayLike) -> MorcelaFit:
     """Return the fit of β and γ to the judgements of sentences. Raises DataError for NaN or unequal lengths."""
     names = "log-probabilities", "unigrams", "lengths", "judgements"
     sides = zip((logprobs, unigrams, lengths, judged), names, strict=True)
@@ -80,10 +80,10 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
         check_lengths(p, side, where="MORCELA")
     nothing = np.full(4, np.nan), np.full((4, 4), np.nan), len(y)
     if len(y) < FEWEST:
-        return Fit(*nothing, Note("not-fitted-few", least=FEWEST))
+        return MorcelaFit(*nothing, Note("not-fitted-few", least=FEWEST))
     predictors = np.stack([np.ones(len(y)), p / n, u / n, 1 / n], axis=1)
     if reason := _alike(predictors, y):
-        return Fit(*nothing, reason)
+        return MorcelaFit(*nothing, reason)
     inverse = np.linalg.pinv(predictors)
     coefficients = inverse @ y
     leverage = np.einsum("ij,ji->i", predictors, inverse)
@@ -91,8 +91,8 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
         residuals = (y - predictors @ coefficients) / (1 - leverage)
     covariance = (inverse * residuals**2) @ inverse.T
     if not np.isfinite(covariance).all():
-        return Fit(*nothing, Note("not-fitted-one-decides"))
-    return Fit(coefficients, covariance, len(y))
+        return MorcelaFit(*nothing, Note("not-fitted-one-decides"))
+    return MorcelaFit(coefficients, covariance, len(y))
 
 
 def _alike(predictors: Array, judged: Array) -> Note | None:
@@ -110,7 +110,7 @@ def _alike(predictors: Array, judged: Array) -> Note | None:
     return Note("not-fitted-together") if values[-1] <= _SINGULAR * values[0] else None
 
 
-def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
+def parameter(fitted: MorcelaFit, which: str, *, level: float = 0.95) -> Estimate:
     """Return β or γ with its interval, and the test against SLOR (β = 1, γ = 0). Raises MethodError for other names.
 
     The interval is unbounded, and therefore left out, if the judgements do not clearly depend on log p.

@@ -24,10 +24,10 @@ from penchant.engine.normalisations import (
     constants,
 )
 from penchant.engine.scorer import language_model
-from penchant.engine.scoring_methods import METHODS, Method, method_for
+from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.files import cited
-from penchant.instruments.acceptability.data import Judged, JudgedSet, read_judged
+from penchant.instruments.acceptability.data import JudgedSentence, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
 from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.instruments.base import Measured, Model, beginning
@@ -39,13 +39,13 @@ from penchant.records import Estimate, Signature
 from penchant.tables.data_paths import listed
 
 
-def _usual(method: Method, *, unigrams: bool) -> list[str]:
+def _usual(method: ScoringMethod, *, unigrams: bool) -> list[str]:
     if method.normalised:
         return ["none"]
     return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]
 
 
-class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
+class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, JudgedSentence]):
     """Correlation of a model's scores with judgements of sentences; SLOR and MORCELA are among the scores.
 
     `run` returns items (one row per sentence: score, tokens, unigrams, judgements) and a summary: Pearson's r and
@@ -62,11 +62,11 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         """Read the sentences with their judgements. Raises DataError naming file, line and field."""
         return read_judged(path, self.columns)
 
-    def items(self, read: JudgedSet) -> Sequence[Judged]:
+    def items(self, read: JudgedSet) -> Sequence[JudgedSentence]:
         """Return the sentences."""
         return read.sentences
 
-    def texts_of(self, item: Judged) -> Sequence[str]:
+    def texts_of(self, item: JudgedSentence) -> Sequence[str]:
         """Return the sentence preceded by its prefix."""
         return (item.prefix + item.sentence,)
 
@@ -170,5 +170,5 @@ class Acceptability(AcceptabilitySettings, ItemProbe[JudgedSet, Judged]):
         return cautions_of(measured.items, estimates)
 
 
-def _mean(each: Judged) -> float:
+def _mean(each: JudgedSentence) -> float:
     return sum(value for _, value in each.ratings) / len(each.ratings)

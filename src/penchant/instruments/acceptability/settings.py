@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns
-from penchant.instruments.probe_fields import CITED, Data, Files, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Data, Files, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
@@ -32,9 +32,11 @@ class AcceptabilitySettings(Settings):
 
     name: ClassVar[str] = "acceptability"
     limited: ClassVar[str] = "sentences"
-    difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 2}, "give a difference of correlations, such as 0.05")
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
+        {DIFFERENCE: 2}, "give a difference of correlations, such as 0.05"
+    )
 
-    data: Annotated[Given[str, Data], CITED, Table(SENTENCE)] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField(SENTENCE)] = Field(kw_only=False)
     """A table of judged sentences, with the columns sentence and rating.
 
     It has a column rater if there are several raters, and optionally a column prefix. `penchant rate` collects such

@@ -19,14 +19,14 @@ from penchant.instruments.acceptability.estimates import (
 )
 from penchant.instruments.acceptability.settings import DIFFERENCE, PEARSON, AcceptabilitySettings
 from penchant.plurals import counted
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown, differences, levels, told
 from penchant.report.item_browser import every_item
 from penchant.report.tables import shown
 from penchant.stats.inputs import Array
 from penchant.views.figures import Forest
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
 from penchant.views.rows import At, sources
 from penchant.views.scatter import Panel, Scatter
 from penchant.views.section import Views
@@ -38,7 +38,7 @@ _BETA = Shown(".2f", SENTENCES, null=1)
 _TESTED = (number("value", "+.3f"), p(), adjusted())
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     items = every_item(results)
     return {
         "ways": list(dict.fromkeys(result.signature["method"] for result in results)),
@@ -49,16 +49,16 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _hows(results: Sequence[Result]) -> list[str]:
+def _hows(results: Sequence[BaseResult]) -> list[str]:
     return list(dict.fromkeys(how for result in results for how in result.signature["normalise"].split(",")))
 
 
-def _values(result: Result) -> dict[str, Array]:
+def _values(result: BaseResult) -> dict[str, Array]:
     settings = AcceptabilitySettings.of(result.settings)
     return {how: values_of(result.items, how, settings)[0] for how in settings.normalisations()}
 
 
-def _last(result: Result) -> pl.Series:
+def _last(result: BaseResult) -> pl.Series:
     made = _values(result)
     return pl.Series(made[_main_score(made)], dtype=pl.Float64).fill_nan(None)
 
@@ -67,7 +67,7 @@ def _main_score(made: dict[str, Array]) -> str:
     return MORCELA if MORCELA in made else list(made)[-1]
 
 
-def _remarks(result: Result) -> list[str]:
+def _remarks(result: BaseResult) -> list[str]:
     made = _values(result)
     rows = zip(*(values.tolist() for values in made.values()), strict=True)
     return [", ".join(f"{how} {shown(value, '.3f')}" for how, value in zip(made, row, strict=True)) for row in rows]
@@ -79,7 +79,7 @@ def _said(items: pl.DataFrame) -> list[str]:
     ]
 
 
-def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
     """Yield panels of the sentences, for the first and the last score reported."""
     for source in sources(results):
         assert source.result is not None
@@ -90,7 +90,7 @@ def _panels(results: Sequence[Result]) -> Iterator[Panel]:
             yield Panel(f"{source.model}, {how}", points)
 
 
-def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _correlations(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield sentences on the correlations of the first score and of MORCELA."""
     hows = _hows(results)
     for how in dict.fromkeys((hows[0], *(each for each in hows if each == MORCELA))):
@@ -100,7 +100,7 @@ def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, te
             yield text.get("prose", "finding", "correlation", how=how, each=each)
 
 
-def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _fitted(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield sentences on MORCELA's gain over SLOR, and on the weight of frequency."""
     for source in sources(results):
         for line in source.only(At(measure=BETWEEN_SCORES, score=f"{MORCELA} − slor")):
@@ -114,7 +114,7 @@ def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Te
                 yield text.get("prose", "finding", "beta", kind, **facts)
 
 
-def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _between(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield a sentence on the differences between models, by the last score that they have in common."""
     if comparison is not None:
         how = str(comparison["score"][-1])
@@ -122,7 +122,7 @@ def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: T
         yield differences(comparison.filter(score=how).to_dicts(), _SHOWN, own.get("higher"), own.get("what", how=how))
 
 
-def _judged(result: Result) -> pl.DataFrame:
+def _judged(result: BaseResult) -> pl.DataFrame:
     return result.items.with_columns(pl.col("ratings").list.len().alias("judged"))
 
 
@@ -172,10 +172,10 @@ VIEWS = Views(
             *(ItemColumn("rating", "number", digits=2), ItemColumn("judged", "number")),
         ),
         each=(ModelColumn("last", _last, signed=True),),
-        tokens=(Tokens("sentence", "tokens", "sentence", "logprobs", _said),),
+        tokens=(TokenStrip("sentence", "tokens", "sentence", "logprobs", _said),),
         remark=_remarks,
         rows=_judged,
     ),
-    finding=(Said(_correlations), Said(_fitted), Said(_between)),
+    finding=(FindingPart(_correlations), FindingPart(_fitted), FindingPart(_between)),
     facts=_facts,
 )

@@ -1,7 +1,7 @@
 """Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
 
-A set is a directory with `set.yaml`, or such a file (see `SetFile`). The words are searched for in running text in all
-of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
+A set is a directory with `set.yaml`, or such a file (see `AmplificationSetFile`). The words are searched for in running
+text in all of their forms: unchanged, with each suffix of their list, and in the forms that the set gives them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from penchant.corpus.word_matching import words as words_of
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered
-from penchant.tables.documents import Document, distinct, read_yaml
+from penchant.tables.documents import YamlDocument, distinct, read_yaml
 from penchant.text_io import is_directory
 from penchant.unicode_spellings import as_named
 
@@ -90,7 +90,7 @@ class ContrastEntry(_Strict):
     """True for the contrast without an expected bias, with which the others are compared. Default: no."""
 
 
-class SetFile(_Strict):
+class AmplificationSetFile(_Strict):
     """The content of `set.yaml`."""
 
     name: Name | None = None
@@ -109,11 +109,11 @@ class SetFile(_Strict):
     """Further forms in which a word is counted in the text, by word, such as man: [men]."""
 
 
-SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: SetFile}
+SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: AmplificationSetFile}
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class GroupTemplate:
     """A sentence with one {group} and one {attribute}, in either order."""
 
     text: str
@@ -134,7 +134,7 @@ class Attribute:
 
     word: str
     kind: str
-    templates: tuple[Template, ...]
+    templates: tuple[GroupTemplate, ...]
     place: str
 
     def leaks(self) -> list[str]:
@@ -146,7 +146,7 @@ class Attribute:
             in words_of(_small(_SLOT.sub(" ", template.text), template.language))
         ]
 
-    def sentences(self, contrast: Contrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
+    def sentences(self, contrast: WordContrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
         """Yield side, group word, template, sentence and the spans of both words, by template and then side."""
         for template in self.templates:
             for side, words in (("A", contrast.a), ("B", contrast.b)):
@@ -155,7 +155,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class WordContrast:
     """Two groups of words, `a` and `b`, and attributes; `forms` has the surface forms of all of them."""
 
     name: str
@@ -184,7 +184,7 @@ class AmplificationSet:
     name: str
     language: str
     cased: bool
-    contrasts: tuple[Contrast, ...]
+    contrasts: tuple[WordContrast, ...]
     path: Path
     sha256: str
 
@@ -204,7 +204,7 @@ def read_amplification(path: Path) -> AmplificationSet:
     if not place.is_file():
         raise DataError(f"the directory contains no {SET_FILE}", file=path, hint=HINT)
     document = read_yaml(place)
-    content = document.checked(SetFile, hint=HINT)
+    content = document.checked(AmplificationSetFile, hint=HINT)
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
     contrasts = tuple(_contrast(id_, entry, content, document) for id_, entry in content.contrasts.items())
     _check_control(contrasts, document)
@@ -212,7 +212,7 @@ def read_amplification(path: Path) -> AmplificationSet:
     return AmplificationSet(name, content.language, content.cased, contrasts, place, sha256_file(place))
 
 
-def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Document) -> Contrast:
+def _contrast(id_: str, entry: ContrastEntry, content: AmplificationSetFile, document: YamlDocument) -> WordContrast:
     attributes: list[Attribute] = []
     suffixes: dict[str, Sequence[str]] = {}
     at = ("contrasts", id_)
@@ -223,7 +223,7 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
         if part.templates not in content.templates:
             known = f"there are {', '.join(content.templates)}"
             raise document.error((*key, "templates"), f"there is no family of templates '{part.templates}'", known)
-        templates = tuple(Template(text, content.language) for text in content.templates[part.templates])
+        templates = tuple(GroupTemplate(text, content.language) for text in content.templates[part.templates])
         place = f"{document.path}, {'.'.join(key)}"
         attributes += [Attribute(word, kind, templates, place) for word in part.words]
         suffixes |= dict.fromkeys(part.words, part.suffixes)
@@ -235,12 +235,12 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
         )
     forms = {word: _forms(word, endings, content) for word, endings in suffixes.items()}
     a, b = tuple(entry.A.words), tuple(entry.B.words)
-    contrast = Contrast(id_, (entry.A.label, entry.B.label), a, b, tuple(attributes), entry.control, forms)
+    contrast = WordContrast(id_, (entry.A.label, entry.B.label), a, b, tuple(attributes), entry.control, forms)
     _check_words(contrast, content, document)
     return contrast
 
 
-def _forms(word: str, suffixes: Sequence[str], content: SetFile) -> tuple[str, ...]:
+def _forms(word: str, suffixes: Sequence[str], content: AmplificationSetFile) -> tuple[str, ...]:
     forms = (word, *(word + suffix for suffix in suffixes), *content.forms.get(normalise(word), ()))
     return tuple(dict.fromkeys(map(normalise, forms)))
 
@@ -249,7 +249,7 @@ def _small(text: str, language: str) -> str:
     return normalise(lowered(text, language))
 
 
-def _check_words(contrast: Contrast, content: SetFile, document: Document) -> None:
+def _check_words(contrast: WordContrast, content: AmplificationSetFile, document: YamlDocument) -> None:
     """Raise DataError for a word without a letter, and for a form that two words of a contrast share."""
 
     def fold(form: str) -> str:
@@ -271,7 +271,7 @@ def _check_words(contrast: Contrast, content: SetFile, document: Document) -> No
                     raise document.error(key, shared, "a form in the text counts for one word only")
 
 
-def _check_control(contrasts: Sequence[Contrast], document: Document) -> None:
+def _check_control(contrasts: Sequence[WordContrast], document: YamlDocument) -> None:
     controls = [contrast.name for contrast in contrasts if contrast.control]
     if len(controls) > 1:
         key = ("contrasts", controls[1], "control")
@@ -280,7 +280,7 @@ def _check_control(contrasts: Sequence[Contrast], document: Document) -> None:
         raise document.error(("contrasts", controls[0], "control"), "there is no contrast but the control")
 
 
-def _check_forms(content: SetFile, contrasts: Sequence[Contrast], document: Document) -> None:
+def _check_forms(content: AmplificationSetFile, contrasts: Sequence[WordContrast], document: YamlDocument) -> None:
     known = {normalise(word) for contrast in contrasts for word in contrast.forms}
     for word in content.forms:
         if word not in known:

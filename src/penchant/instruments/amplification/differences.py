@@ -14,8 +14,8 @@ from penchant.instruments.amplification.errors_in_variables import FEWEST, Point
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
-    Word,
-    Words,
+    AttributeWord,
+    ContrastWords,
     columns,
     family,
     generator,
@@ -51,7 +51,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: AmplificationSetting
     yield from sorted(with_holm(rows, family), key=lambda row: row.measure != SLOPE)
 
 
-def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
+def _differences(a: ContrastWords, b: ContrastWords, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
     ours, theirs = ({word.word: word for word in each.of(kind)} for each in (a, b))
     yield _steeper(ours, theirs, generator(settings, STEEPER, a.contrast, kind), settings)
     shared = [ours[word].gap - theirs[word].gap for word in ours if word in theirs]
@@ -60,7 +60,10 @@ def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings)
 
 
 def _steeper(
-    ours: dict[str, Word], theirs: dict[str, Word], rng: np.random.Generator, settings: AmplificationSettings
+    ours: dict[str, AttributeWord],
+    theirs: dict[str, AttributeWord],
+    rng: np.random.Generator,
+    settings: AmplificationSettings,
 ) -> Estimate:
     """Return the difference of the slopes through the words of each model."""
     names = list({**ours, **theirs})
@@ -92,12 +95,12 @@ def _steeper(
     return with_draws(replace(bare, value=value), drawn, error, fewest, method, 0.0)
 
 
-def _content(word: Word | None) -> tuple[float, float]:
+def _content(word: AttributeWord | None) -> tuple[float, float]:
     """Return the sort key of a word, by which the order in the set does not matter."""
     return (math.inf, math.inf) if word is None else (word.c, word.m.value)
 
 
-def _aligned(names: Sequence[str], words: dict[str, Word]) -> tuple[Points, NDArray[np.float64]]:
+def _aligned(names: Sequence[str], words: dict[str, AttributeWord]) -> tuple[Points, NDArray[np.float64]]:
     """Return the words of a model in the order of the names, and a flag for each name that it has.
 
     A missing word is replaced by another, whose flag of 0 takes it out of the lines.

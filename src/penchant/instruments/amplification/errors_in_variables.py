@@ -46,7 +46,7 @@ def deming(sxx: ArrayLike, sxy: ArrayLike, syy: ArrayLike, ratio: ArrayLike) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FittedLines:
     """Lines through some units, each an array with one entry per weighting.
 
     `slope` allows for errors in both, and is ±inf if x varies no more than its errors; `exact` is the least-squares
@@ -87,13 +87,13 @@ class Points:
     def __len__(self) -> int:
         return len(self.x)
 
-    def line(self) -> Lines:
+    def line(self) -> FittedLines:
         """Return the line through all points, as arrays of one entry. Raises DataError for fewer than two."""
         if len(self) < 2:
             raise DataError(f"a line needs two points, there are {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
-    def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> Lines:
+    def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> FittedLines:
         """Return the lines in which each point counts as often as a row of `weights` (b, n) says.
 
         `raised` multiplies variances: n/(n − 1) for resamples of n points, which vary less than the points by that
@@ -115,14 +115,14 @@ class Points:
             scatter = yy - moments * xy - error_y
             known = deming(xx, xy, yy, np.where(error_x > 0, error_y / error_x, np.inf))
             slope = np.where((scatter >= 0) | (error_x == 0), moments, known)
-            return Lines(
+            return FittedLines(
                 np.where(true > 0, slope, np.copysign(np.inf, xy)),
                 xy / xx,
                 np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0),
                 true / xx,
             )
 
-    def resampled(self, rng: np.random.Generator, resamples: int) -> Lines:
+    def resampled(self, rng: np.random.Generator, resamples: int) -> FittedLines:
         """Return the line of every resample of the points. Raises MethodError when `resamples` is not positive."""
         check_resamples(resamples)
 
@@ -131,9 +131,11 @@ class Points:
             return np.column_stack([lines.slope, lines.exact, lines.correlation, lines.reliability])
 
         units = np.column_stack([self.x, self.y])
-        return Lines(*np.ascontiguousarray(resampled(drawn, units, seed=rng, resamples=resamples, pooled=False).T))
+        return FittedLines(
+            *np.ascontiguousarray(resampled(drawn, units, seed=rng, resamples=resamples, pooled=False).T)
+        )
 
-    def left_out(self) -> Lines:
+    def left_out(self) -> FittedLines:
         """Return the line without each of the points in turn."""
         return self.lines(1.0 - np.eye(len(self)))
 

@@ -21,7 +21,7 @@ from penchant.instruments.amplification.errors_in_variables import (
 )
 from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.records import Estimate
-from penchant.stats.crossed_mean import Contrast, contrast
+from penchant.stats.crossed_mean import MeanDifference, contrast
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import on_scale, t_mean
@@ -47,7 +47,7 @@ LEFT_OUT = "amplification.left-out"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class AttributeWord:
     """An attribute word with its m and c.
 
     `m` has the variance of its error over templates and group words, `c_variance` is that of c from the counts (NaN if
@@ -56,7 +56,7 @@ class Word:
 
     word: str
     kind: str
-    m: Contrast
+    m: MeanDifference
     c: float
     c_variance: float
     counts: tuple[int, int]
@@ -73,13 +73,13 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Words:
+class ContrastWords:
     """The words of one contrast: those that the text has often enough, and those that it has too rarely."""
 
     contrast: str
     control: bool
-    kept: tuple[Word, ...]
-    rare: tuple[Word, ...]
+    kept: tuple[AttributeWord, ...]
+    rare: tuple[AttributeWord, ...]
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -87,23 +87,23 @@ class Words:
         kinds = list(dict.fromkeys(word.kind for word in (*self.kept, *self.rare)))
         return [EVERYTHING, *kinds] if len(kinds) > 1 else [EVERYTHING]
 
-    def of(self, kind: str) -> list[Word]:
+    def of(self, kind: str) -> list[AttributeWord]:
         """Return the kept words of a kind."""
         return [word for word in self.kept if kind in (EVERYTHING, word.kind)]
 
 
-def words_of(items: pl.DataFrame, settings: AmplificationSettings) -> list[Words]:
+def words_of(items: pl.DataFrame, settings: AmplificationSettings) -> list[ContrastWords]:
     """Return the words of every contrast, the control last, from the table of items."""
     found = []
     for (name,), part in items.group_by("contrast", maintain_order=True):
         words = list(_words(part, settings.prior_size))
         kept = tuple(word for word in words if sum(word.counts) >= settings.min_count)
         rare = tuple(word for word in words if sum(word.counts) < settings.min_count)
-        found.append(Words(str(name), bool(part["control"][0]), kept, rare))
+        found.append(ContrastWords(str(name), bool(part["control"][0]), kept, rare))
     return sorted(found, key=lambda words: words.control)
 
 
-def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
+def _words(part: pl.DataFrame, prior_size: float) -> Iterator[AttributeWord]:
     firsts = part.unique("word", keep="first", maintain_order=True)
     counts = dict(zip(firsts["word"], firsts.select("count_a", "count_b").rows(), strict=True))
     odds = _log_odds(counts, (firsts["words_a"][0], firsts["words_b"][0]), prior_size)
@@ -113,7 +113,9 @@ def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
         crossed = (len(a), a.shape[1], b.shape[1])
         gaps = np.sort(a, axis=1).mean(axis=1) - np.sort(b, axis=1).mean(axis=1)
         each = dict(zip(rows["template"].unique(maintain_order=True), gaps.tolist(), strict=True))
-        yield Word(str(word), rows["kind"][0], contrast(a, b), c, variance, counts[word], len(rows), crossed, each)
+        yield AttributeWord(
+            str(word), rows["kind"][0], contrast(a, b), c, variance, counts[word], len(rows), crossed, each
+        )
 
 
 def _table(rows: pl.DataFrame) -> Array:
@@ -167,7 +169,7 @@ def family(estimate: Estimate) -> str:
     return f"{estimate.measure}, {'contrasts' if estimate.by['kind'] == EVERYTHING else 'kinds'}"
 
 
-def columns(words: Sequence[Word]) -> tuple[Array, Array, Array, Array]:
+def columns(words: Sequence[AttributeWord]) -> tuple[Array, Array, Array, Array]:
     """Return c and m of some words, with the variances of their errors; 0 for m if one unit hides its spread."""
     rows = [(word.c, word.m.value, word.c_variance, word.m.variance) for word in words]
     c, m, of_c, of_m = np.array(rows, dtype=np.float64).reshape(-1, 4).T
@@ -179,7 +181,7 @@ def generator(settings: AmplificationSettings, *names: str) -> np.random.Generat
     return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
 
 
-def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
+def _of_kind(words: ContrastWords, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
     """Yield the line through the words of a kind, their correlation, and the mean of m − c."""
     by = {"contrast": words.contrast, "kind": kind, "word": ""}
     chosen = words.of(kind)
@@ -197,7 +199,7 @@ def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterat
         yield replace(estimate, by=by)
 
 
-def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estimate]:
+def over_templates(words: Sequence[AttributeWord], level: float) -> tuple[Estimate, Estimate]:
     """Return the variation of m between templates: the sd over templates, and their share of the variance.
 
     The sd is of the mean of m over the words of a template; the share is of the variance of m, one value per word and
@@ -263,7 +265,7 @@ def with_draws(
     return estimate.tested(p, Method("amplification.larger-p", against=against))
 
 
-def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings) -> Iterator[Estimate]:
+def _beyond_control(contrasts: Sequence[ContrastWords], settings: AmplificationSettings) -> Iterator[Estimate]:
     """Yield the slope of every contrast minus that of the control, which has other words."""
     control = next((words for words in contrasts if words.control), None)
     if control is None:
@@ -293,7 +295,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings)
 # Words --------------------------------------------------------------------------------------------------------------
 
 
-def _of_word(words: Words, word: Word, settings: AmplificationSettings) -> Iterator[Estimate]:
+def _of_word(words: ContrastWords, word: AttributeWord, settings: AmplificationSettings) -> Iterator[Estimate]:
     """Yield m, c and m − c of one word; the last is NaN if the word is rare."""
     by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
     templates, a, b = word.crossed

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import polars as pl
 from pydantic import PrivateAttr
 
-from penchant.corpus.group_counts import Counted, GroupCounts, count_groups
+from penchant.corpus.group_counts import ContrastCounts, GroupCounts, count_groups
 from penchant.corpus.priority_sampling import spread
 from penchant.corpus.process_pool import worthwhile
 from penchant.corpus.slot_templates import Span
@@ -19,7 +19,7 @@ from penchant.corpus.text_files import TextFile, find_texts
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import join_names, sha256_file
-from penchant.instruments.amplification.data import AmplificationSet, Attribute, Contrast, read_amplification
+from penchant.instruments.amplification.data import AmplificationSet, Attribute, WordContrast, read_amplification
 from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.instruments.base import Measured, Model
@@ -36,7 +36,7 @@ LARGEST_PRIOR = 0.02
 """The share of the words of a group's sentences above which a prior makes log-odds visibly smaller."""
 _MOST = 3
 """The most files that a signature names; the others are counted."""
-Asked: TypeAlias = tuple[Contrast, Attribute]
+Asked: TypeAlias = tuple[WordContrast, Attribute]
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "contrast", "kind", "word", "template", "side", "label", "group_word"), pl.String),
     "control": pl.Boolean,
@@ -59,7 +59,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
 
-    _counts: dict[tuple[str, ...], Counted] = PrivateAttr(default_factory=dict)
+    _counts: dict[tuple[str, ...], ContrastCounts] = PrivateAttr(default_factory=dict)
 
     def places(self, base: Sequence[Path]) -> tuple[Hashable, ...]:
         """Return the file of the set, and the limit and the seed of a pilot."""
@@ -70,7 +70,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         whole = read_amplification(path)
         return whole if limit is None else replace(whole, contrasts=tuple(map(self._shortened, whole.contrasts)))
 
-    def _shortened(self, contrast: Contrast) -> Contrast:
+    def _shortened(self, contrast: WordContrast) -> WordContrast:
         drawn = spread(
             contrast.attributes,
             self.limit or 1,
@@ -142,7 +142,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
         cautions = (*cautions, *_leaks(read), *self._of_text(read, counted))
         return Measured(scored(kept, counts, session.scorer), cautions)
 
-    def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> Counted:
+    def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> ContrastCounts:
         """Return the counts of a text, which models may share."""
         key = tuple(file.place for file in files)
         if key not in self._counts:
@@ -150,7 +150,7 @@ class Amplification(AmplificationSettings, ItemProbe[AmplificationSet, Asked]):
             self._counts[key] = count_groups(search, files, workers=worthwhile(files))
         return self._counts[key]
 
-    def _of_text(self, read: AmplificationSet, counted: Counted) -> Iterator[Note]:
+    def _of_text(self, read: AmplificationSet, counted: ContrastCounts) -> Iterator[Note]:
         if counted.skipped:
             yield Note("amplification.unreadable", lost=counted.skipped, of=counted.records)
         for contrast, counts in zip(read.contrasts, counted.contrasts, strict=True):
@@ -200,7 +200,7 @@ def scored(asked: Sequence[Asked], counts: Mapping[str, GroupCounts], scorer: Sc
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def _about(contrast: Contrast, attribute: Attribute, counts: GroupCounts) -> dict[str, Any]:
+def _about(contrast: WordContrast, attribute: Attribute, counts: GroupCounts) -> dict[str, Any]:
     word = attribute.word
     about = {"contrast": contrast.name, "kind": attribute.kind, "word": word, "control": contrast.control}
     text = {

@@ -25,15 +25,15 @@ from penchant.instruments.amplification.estimates import (
     M,
 )
 from penchant.instruments.comparison import difference
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown, across, differences, measured, told
 from penchant.report.item_browser import every_item
 from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Each, Forest
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import At, Line, Source, but, compared, sources, together
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import At, Line, RowSource, but, compared, sources, together
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
@@ -50,13 +50,13 @@ _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
 # Rows --------------------------------------------------------------------------------------------------------------
 
 
-def result_of(source: Source) -> Result:
+def result_of(source: RowSource) -> BaseResult:
     """Return the result of a model."""
     assert source.result is not None
     return source.result
 
 
-def asked(results: Sequence[Result]) -> list[str]:
+def asked(results: Sequence[BaseResult]) -> list[str]:
     """Return the names of the contrasts, in order, without the control."""
     controls = {name for result in results for name in result.items.filter("control")["contrast"]}
     names = dict.fromkeys(name for result in results for name in result.summary["contrast"])
@@ -70,7 +70,7 @@ def labels(items: pl.DataFrame, contrast: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=4)
-def in_text(source: Source) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+def in_text(source: RowSource) -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """Return the counts of the text by contrast and word; those of a whole contrast have the word ""."""
     firsts = list(result_of(source).items.unique(_KEYS, keep="first").iter_rows(named=True))
     return {(row["contrast"], word): row for row in firsts for word in (row["word"], "")}
@@ -84,7 +84,7 @@ def words(line: Line, *, rare: bool) -> list[str]:
     ]
 
 
-def furthest(found: Sequence[Source]) -> list[Source]:
+def furthest(found: Sequence[RowSource]) -> list[RowSource]:
     """Keep, of m − c, the words furthest from their text: of either sign, the furthest first.
 
     Words of the control are left out.
@@ -102,14 +102,14 @@ def _furthest(frame: pl.DataFrame, contrasts: Sequence[str]) -> pl.DataFrame:
     return pl.concat([*parts, frame.filter(pl.col("measure") != GAP)])
 
 
-def far(found: Sequence[Source]) -> list[Source]:
+def far(found: Sequence[RowSource]) -> list[RowSource]:
     """Keep m − c of the words that are among the furthest from their text under some model."""
     names = {line["word"] for source in furthest(found) for line in source.only(At(measure=GAP))}
     kept = pl.col("word").is_in(list(names)) & pl.col("value").is_not_nan()
     return [replace(source, frame=source.frame.filter(kept)) for source in found]
 
 
-def by_word(result: Result) -> pl.DataFrame:
+def by_word(result: BaseResult) -> pl.DataFrame:
     """Return a row per word: m, c, m − c, the counts of its text, and its mean score after each group word."""
     rows = result.summary.filter(pl.col("word") != "")
     gaps = rows.filter(measure=GAP)
@@ -130,7 +130,7 @@ def _by_group_word(items: pl.DataFrame) -> pl.DataFrame:
     return marked.agg("group_word", "corrected", "mark", *once)
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     """Return the names of the groups, and the slopes that have an interval, by contrast."""
     items = every_item(results)
     slopes: dict[str, list[tuple[str, Number]]] = {name: [] for name in items["contrast"].unique()}
@@ -222,7 +222,7 @@ _DIFFERENCES = (
 # Figures ------------------------------------------------------------------------------------------------------------
 
 
-def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
     """Yield a panel for each model: m against c of one contrast, the line of slope 1 and that of the words."""
     for source in sources(results):
         gaps = [line for line in source.only(At(measure=GAP)) if not math.isnan(line["value"])]
@@ -286,7 +286,7 @@ def verdict(slope: Line) -> str:
     return "more" if slope["value"] > 1 else "less"
 
 
-def _against_texts(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _against_texts(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield sentences on each contrast: the models against their texts, and against the control."""
     own, found = text.below("prose", "finding"), sources(results)
     for contrast in asked(results):
@@ -297,7 +297,7 @@ def _against_texts(results: Sequence[Result], comparison: pl.DataFrame | None, t
         yield across(beyond, _GAP, own.get("beyond", "noun"), own.get("beyond", "what", contrast=contrast))
 
 
-def _between_models(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _between_models(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     if comparison is None:
         return
     own, (source,) = text.below("prose", "finding", "differences"), compared(comparison)
@@ -322,7 +322,7 @@ VIEWS = Views(
         columns=(ItemColumn("word", "id"), ItemColumn("contrast", "label"), ItemColumn("kind", "label")),
         each=tuple(ModelColumn(name, digits=2, signed=True) for name in (M, C, GAP)),
         tokens=(
-            Tokens(
+            TokenStrip(
                 *("after", "group_word", "word", "corrected"),
                 said=lambda items: items["label"].list.join(" · ").to_list(),
                 marks="mark",
@@ -330,6 +330,6 @@ VIEWS = Views(
         ),
         rows=by_word,
     ),
-    finding=(Said(_against_texts), Said(_between_models)),
+    finding=(FindingPart(_against_texts), FindingPart(_between_models)),
     facts=_facts,
 )

@@ -25,7 +25,7 @@ from penchant.corpus.stimulus_sets import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.associations.contextual_effects import Pool, contextual_effects
+from penchant.instruments.associations.contextual_effects import VectorPool, contextual_effects
 from penchant.instruments.associations.control_category import beyond_controls, controls_of
 from penchant.instruments.associations.estimates import SIDES, Cell, Filled, Stimuli, items_table, lost_words, together
 from penchant.instruments.associations.probe import Association, respelt, words_of
@@ -46,14 +46,14 @@ ITEM = ("category", "label", "layer", "context", *FAMILY)
 
 
 @dataclass(frozen=True)
-class Combined(Measured):
+class CombinedSamples(Measured):
     """The combined samples of every category, layer, segment and sampling, and the controls by category."""
 
     combinations: tuple[Combination, ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
 
 
-class CEAT(CEATSettings, Association[Combined]):
+class CEAT(CEATSettings, Association[CombinedSamples]):
     """The contextualized embedding association test.
 
     `run` returns items (one row per stimulus, category, segment and sampling, with its mean association) and a summary:
@@ -103,7 +103,7 @@ class CEAT(CEATSettings, Association[Combined]):
         """Return this instrument's own parameters, with the files of sentences."""
         return {**super().particulars(base), "sentences": cited(self.places(base))}
 
-    def measure(self, session: Session) -> Combined:
+    def measure(self, session: Session) -> CombinedSamples:
         """Draw sentences, read the vectors of the words in them, and combine the samples."""
         lm, categories = session.lm, self.chosen(session.base)
         cuts = [Cut.of(self, segment, self.occurrences(session.base)) for segment in self._segments()]
@@ -121,9 +121,9 @@ class CEAT(CEATSettings, Association[Combined]):
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
         items = items_table(rows, ITEM, sentences=pl.Int64, **lists)
-        return Combined(items, tuple(cautions), tuple(combinations), controls_of(categories))
+        return CombinedSamples(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
-    def summarise(self, measured: Combined) -> Iterable[Estimate]:
+    def summarise(self, measured: CombinedSamples) -> Iterable[Estimate]:
         """Return the combined effect sizes, their variances, and the effect sizes of the first samples."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
@@ -169,9 +169,9 @@ class CEAT(CEATSettings, Association[Combined]):
         if not all(stimuli.sets):
             return Combination(by, stimuli, job.n)
 
-        def pool(word: str) -> Pool:
+        def pool(word: str) -> VectorPool:
             rows, picks = np.unique(drawn[word].rows, return_inverse=True)
-            return Pool(lambda: store.fetch([cut.keys[row] for row in rows])[:, job.at], picks)
+            return VectorPool(lambda: store.fetch([cut.keys[row] for row in rows])[:, job.at], picks)
 
         x, y, a, b = ([pool(word) for word in words] for words in stimuli.sets)
         effects = contextual_effects((x, y), (a, b), ddof=self.ddof)

@@ -18,7 +18,7 @@ from penchant.instruments.associations.sampled_effects import Sides, contrasts, 
 from penchant.instruments.associations.settings import AssociationSettings, settings_of
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.comparison import models_of
-from penchant.records import Estimate, Result, Test, summary_table
+from penchant.records import BaseResult, Estimate, Test, summary_table
 from penchant.stats.association import Permutation
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import held_against, with_holm
@@ -109,7 +109,7 @@ Key = tuple[str, ...]
 _CELL = ("category", "label", "layer", "context")
 
 
-def compare(a: Result, b: Result) -> pl.DataFrame:
+def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return effect sizes of a minus those of b, by category.
 
     Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli.
@@ -146,7 +146,7 @@ class _Measured:
     smallest: int
 
 
-def _differences(a: Result, b: Result, settings: AssociationSettings) -> Iterator[Estimate]:
+def _differences(a: BaseResult, b: BaseResult, settings: AssociationSettings) -> Iterator[Estimate]:
     sampled = a.signature["probe"] == "ceat"
     keys = [*_CELL, *(["sampling", "samples"] if sampled else [])]
     both = _headline(a, sampled).join(_headline(b, sampled), on=keys, suffix="_b", maintain_order="left")
@@ -163,7 +163,7 @@ def _differences(a: Result, b: Result, settings: AssociationSettings) -> Iterato
         yield replace(estimate, n=row["n"], by=by)  # the notes on either d are shown with that d
 
 
-def _headline(result: Result, sampled: bool) -> pl.DataFrame:
+def _headline(result: BaseResult, sampled: bool) -> pl.DataFrame:
     return result.summary.filter(pl.col("measure") == (COMBINED if sampled else EFFECT))
 
 
@@ -192,7 +192,7 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     return held_against(Estimate(DIFFERENCE, gap, 0, low, high, settings.level, of, test, notes), 0)
 
 
-def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
+def _samples(result: BaseResult, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
     """Yield the samples of every combination, read from CEAT's items."""
     for key, items in result.items.group_by(keys, maintain_order=True):
         words = [items.filter(pl.col("side") == side)["word"].to_list() for side in "XYAB"]
@@ -201,14 +201,14 @@ def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> 
         yield tuple(map(str, key)), _Measured(Sides.of(*words[:2]), s, draws, min(len(set(part)) for part in words))
 
 
-def _tables(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
+def _tables(result: BaseResult, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
     """Yield the table of every category, layer and context, rebuilt from the items."""
     for key, cell in _cells(result, keys):
         s = contrasts(cell.tables, cell.columns)
         yield key, _Measured(cell.rows, s, cell.draws(settings), cell.smallest)
 
 
-def _cells(result: Result, keys: list[str]) -> Iterator[tuple[Key, Cell]]:
+def _cells(result: BaseResult, keys: list[str]) -> Iterator[tuple[Key, Cell]]:
     if result.signature["probe"] == "logprob-bias":
         for _, items in result.items.group_by("category", maintain_order=True):
             for cells, _ in contexts(items):

@@ -26,7 +26,7 @@ KEPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class VectorPool:
     """The contextual vectors of one stimulus and the index of the one used by each sample (`picks`).
 
     `vectors` returns them, (n, d) of any float type; it is called only when they are needed, so that not all pools are
@@ -51,8 +51,8 @@ class Contextual:
 
 
 def contextual_effects(
-    rows: tuple[Sequence[Pool], Sequence[Pool]],
-    columns: tuple[Sequence[Pool], Sequence[Pool]],
+    rows: tuple[Sequence[VectorPool], Sequence[VectorPool]],
+    columns: tuple[Sequence[VectorPool], Sequence[VectorPool]],
     *,
     ddof: int = 1,
     keep: int = KEPT,
@@ -96,7 +96,7 @@ class _Units:
     def __init__(self) -> None:
         self.width = 0
 
-    def take(self, pool: Pool) -> None:
+    def take(self, pool: VectorPool) -> None:
         """Switch to this pool."""
         self._vectors = pool.vectors()
         if self._vectors.shape[1] != self.width:

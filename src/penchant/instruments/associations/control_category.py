@@ -24,7 +24,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class CellWords:
     """A cell and the words of its four sets: first and second set of rows, first and second of columns.
 
     `combined`: the combined effect size of CEAT's samples, which are the tables of the cell; if None, the effect size
@@ -85,7 +85,7 @@ def controls_of(categories: Iterable[Category]) -> dict[str, str]:
 
 
 def beyond_controls(
-    placed: Sequence[Placed],
+    placed: Sequence[CellWords],
     controls: Mapping[str, str],
     settings: AssociationSettings,
     *,
@@ -101,7 +101,7 @@ def beyond_controls(
 
 
 def _differences(
-    placed: Sequence[Placed], controls: Mapping[str, str], settings: AssociationSettings
+    placed: Sequence[CellWords], controls: Mapping[str, str], settings: AssociationSettings
 ) -> Iterator[Estimate]:
     known = {each.key: each for each in placed}
     for each in placed:
@@ -116,7 +116,7 @@ def _differences(
         yield _difference(bare, each, control, settings)
 
 
-def _difference(bare: Estimate, one: Placed, control: Placed, settings: AssociationSettings) -> Estimate:
+def _difference(bare: Estimate, one: CellWords, control: CellWords, settings: AssociationSettings) -> Estimate:
     gap = one.effect(settings) - control.effect(settings)
     if math.isnan(gap):
         return bare.noted(Note("associations.alike"))

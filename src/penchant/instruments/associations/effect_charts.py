@@ -21,7 +21,7 @@ from penchant.instruments.associations.view_rows import (
     probe,
     stacked,
 )
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
@@ -31,7 +31,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 _PANEL = 210, 120
 
 
-def _known(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _known(results: Sequence[BaseResult]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the known effect sizes, and these together with the missing ones, at which a line breaks."""
     estimates = stacked(results, headline(probe(results)))
     known = estimates.filter(pl.col("value").is_not_nan())
@@ -39,7 +39,7 @@ def _known(results: Sequence[Result]) -> tuple[pl.DataFrame, pl.DataFrame]:
     return known, only(whole, "sampling", "samples")
 
 
-def by_context(results: Sequence[Result], text: Text) -> Any:
+def by_context(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of effect sizes against the context, a panel for each category; None if there is one context.
 
     The average over all structures is not a structure of its own.
@@ -53,7 +53,7 @@ def by_context(results: Sequence[Result], text: Text) -> Any:
     return _lines(shown, "context", context_name(probe(results)), text.get("figures", "context", "axis"))
 
 
-def by_layer(results: Sequence[Result], text: Text) -> Any:
+def by_layer(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of effect sizes by layer, one panel per category; None if there is only one layer."""
     known, whole = _known(results)
     if not len(known) or len(levels(known, "layer")) < 2:
@@ -143,7 +143,7 @@ def _lines(shown: pl.DataFrame, factor: str, field: str, unit: str) -> alt.Conca
     return panels(list(dict.fromkeys(row["category"] for row in rows)), draw)
 
 
-def by_samples(results: Sequence[Result], text: Text) -> Any:
+def by_samples(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of the published interval against the number of samples; None for instruments without samples.
 
     The published interval shrinks with the number of samples; the one over stimuli, drawn behind it, does not.

@@ -148,14 +148,14 @@ def _listed(score: SpanScore) -> list[float | None]:
 
 
 @dataclass(frozen=True)
-class Scored(Measured):
+class ScoredSentences(Measured):
     """Scored sentences, their categories, and the stimuli of each category that the model knows."""
 
     categories: tuple[Category, ...] = ()
     stimuli: Mapping[str, Stimuli] = field(default_factory=dict)
 
 
-class LogProbBias(LogProbBiasSettings, Association[Scored]):
+class LogProbBias(LogProbBiasSettings, Association[ScoredSentences]):
     """The log-probability bias score of masked models.
 
     `run` returns items (one row per sentence: fill, prior and corrected score of its target) and a summary: for every
@@ -184,7 +184,7 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
         require_masked(self.name, model)
         return self
 
-    def measure(self, session: Session) -> Scored:
+    def measure(self, session: Session) -> ScoredSentences:
         """Score the target of every sentence, with the attribute seen and masked."""
         categories = self.chosen(session.base)
         session.expect(sum(map(_sentence_count, categories)), inputs=2)
@@ -201,13 +201,13 @@ class LogProbBias(LogProbBiasSettings, Association[Scored]):
             *respelt(session.lm, categories),
             *(caution for category in categories for caution in category.cautions()),
         )
-        return Scored(pl.concat(tables), cautions, categories, stimuli)
+        return ScoredSentences(pl.concat(tables), cautions, categories, stimuli)
 
-    def summarise(self, measured: Scored) -> Iterable[Estimate]:
+    def summarise(self, measured: ScoredSentences) -> Iterable[Estimate]:
         """Return effect sizes over attributes, differences of scores, and the association of every attribute."""
         return bias_estimates(measured.items, measured.categories, measured.stimuli, self)
 
-    def cautions(self, measured: Scored, estimates: Sequence[Estimate]) -> Iterable[str]:
+    def cautions(self, measured: ScoredSentences, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Yield cautions about leaking attributes, suffixes that share a token, and uneven target lengths."""
         return bias_cautions(measured.items)
 

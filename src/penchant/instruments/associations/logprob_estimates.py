@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimulus_sets import Category
-from penchant.instruments.associations.control_category import Placed, beyond_controls, controls_of
+from penchant.instruments.associations.control_category import CellWords, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     CAUTIONS,
     EFFECT,
@@ -49,7 +49,7 @@ def bias_estimates(
 ) -> list[Estimate]:
     """Return all estimates from scored sentences; needs no model."""
     rows: list[Estimate] = []
-    placed: list[Placed] = []
+    placed: list[CellWords] = []
     for category in categories:
         inside, here = items.filter(pl.col("category") == category.id), stimuli[category.id]
         if not all(here.sets):
@@ -57,7 +57,7 @@ def bias_estimates(
             continue
         for cells, words in contexts(inside):
             rows.append(effect(cells["corrected"], settings, notes=here.notes))
-            placed += [] if here.notes else [Placed(cells["corrected"], _lists(inside))]
+            placed += [] if here.notes else [CellWords(cells["corrected"], _lists(inside))]
             rows += _over_templates(inside, cells["corrected"], settings)
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)

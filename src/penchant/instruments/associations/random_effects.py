@@ -12,13 +12,13 @@ import numpy as np
 import scipy
 
 from penchant.instruments.associations.contextual_effects import Contextual
-from penchant.instruments.associations.control_category import Placed
+from penchant.instruments.associations.control_category import CellWords
 from penchant.instruments.associations.estimates import Filled, Stimuli, sided
 from penchant.instruments.associations.sampled_effects import contrasts, largest_effect
 from penchant.instruments.associations.sentence_sampling import Draw
 from penchant.instruments.associations.settings import CEATSettings
 from penchant.records import Estimate, Test
-from penchant.stats.association import Combined, combine, effect_variance, further
+from penchant.stats.association import CombinedEffect, combine, effect_variance, further
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
@@ -77,13 +77,13 @@ class Combination:
             part = combine(whole.effects[:n], whole.variances[:n], alternative=settings.alternative)
             yield published(part, settings, by, measure=FIRST)
 
-    def placed(self, settings: CEATSettings) -> Placed | None:
+    def placed(self, settings: CEATSettings) -> CellWords | None:
         """Return the combined effect size with its cell and word lists; None if there is no effect size."""
         whole, filled = self.whole, self.filled
         if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
             return None
         combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
-        return Placed(filled.cell, self.stimuli.sets, combined.effect)
+        return CellWords(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
         """Yield τ and I² between samples, beyond the variance over stimuli, and the interval of a further sample."""
@@ -121,7 +121,7 @@ class Combination:
 
 
 def published(
-    combined: Combined, settings: CEATSettings, by: Mapping[str, str], *, measure: str = PUBLISHED
+    combined: CombinedEffect, settings: CEATSettings, by: Mapping[str, str], *, measure: str = PUBLISHED
 ) -> Estimate:
     """Return the combined effect size with its own standard error, which treats samples as independent studies."""
     half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se

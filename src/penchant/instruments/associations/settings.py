@@ -11,10 +11,10 @@ from penchant.corpus.length_bins import segments
 from penchant.corpus.occurrences import Bound
 from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
 from penchant.errors import MethodError
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.limits import COUNT, LAYERS, PARTITIONS, RESAMPLES
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.tables.documents import distinct
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ class AssociationSettings(Settings):
 
     limited: ClassVar[str] = "words of each list"
 
-    data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
+    data: Annotated[Given[str | list[str], Data], CITED, TableField(WORD, word_rows, ".csv", file_of_set)] = Field(
         kw_only=False
     )
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
@@ -135,7 +135,7 @@ class CEATSettings(AssociationSettings):
     }
 
     sentences: Annotated[
-        Given[str | list[str] | None, Data | None], CITED, Table(("id", "word", "text", "start", "end"))
+        Given[str | list[str] | None, Data | None], CITED, TableField(("id", "word", "text", "start", "end"))
     ] = default_of(default=None)
     """Files of sentences. Default: the sentences that a study draws from its corpus.
 
@@ -202,6 +202,6 @@ class LogProbBiasSettings(AssociationSettings):
 _KINDS = {kind.name: kind for kind in (WEATSettings, SEATSettings, CEATSettings, LogProbBiasSettings)}
 
 
-def settings_of(result: Result) -> AssociationSettings:
+def settings_of(result: BaseResult) -> AssociationSettings:
     """Return the settings of a result of any of these probes. Raises StudyError."""
     return _KINDS[result.signature["probe"]].of(result.settings)

@@ -22,7 +22,7 @@ from penchant.instruments.associations.view_rows import (
     probe,
     with_factors,
 )
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
@@ -59,7 +59,7 @@ def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart]) -> 
 # Prior against corrected score --------------------------------------------------------------------------------------
 
 
-def scores(results: Sequence[Result], text: Text) -> Any:
+def scores(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of sentence counts by prior and corrected score; None for instruments without these scores.
 
     It has a panel per structure and a row per model.
@@ -98,7 +98,7 @@ def _edges(values: Values) -> tuple[float, float, float]:
 
 
 def _counted(
-    result: Result, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
+    result: BaseResult, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
 ) -> list[dict[str, Any]]:
     items = result.items.filter(pl.col("context") == structure)
     cell = [
@@ -165,10 +165,10 @@ def _cells(
 # Strips of stimuli -------------------------------------------------------------------------------------------------
 
 
-class Words:
+class StimulusStrips:
     """Figures with a strip per category and set, a mark per stimulus and labels for the extremes."""
 
-    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+    def draw(self, results: Sequence[BaseResult], text: Text) -> list[Figure]:
         """Return a figure for each model that has stimuli."""
         figures_ = []
         for number, (model, result) in enumerate(zip(models(results), results, strict=True), start=1):
@@ -182,7 +182,7 @@ class Words:
         return figures_
 
 
-def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
+def _of_words(result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
     return [
         (
             named(category, label),
@@ -194,7 +194,7 @@ def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
     ]
 
 
-def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
+def _of_attributes(result: BaseResult) -> list[tuple[str, pl.DataFrame]]:
     associations = with_factors(result.summary).filter(pl.col("measure") == ASSOCIATION)
     return [
         (

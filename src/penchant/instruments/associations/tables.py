@@ -28,11 +28,11 @@ from penchant.instruments.associations.view_rows import (
     stacked_rows,
     varying,
 )
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.tables import Cell, Number, P
 from penchant.stats.association import effect_size
 from penchant.stats.templates import SD, SHARE
-from penchant.views.rows import At, Line, Source
+from penchant.views.rows import At, Line, RowSource
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
 
 FEW = 3
@@ -42,7 +42,7 @@ _SHOWN = 4
 
 
 @lru_cache(maxsize=8)
-def _by_place(source: Source) -> dict[tuple[str, ...], list[Line]]:
+def _by_place(source: RowSource) -> dict[tuple[str, ...], list[Line]]:
     places: dict[tuple[str, ...], list[Line]] = {}
     for line in source.only(At(measure=OF_TEMPLATE)):
         places.setdefault(_place(line), []).append(line)
@@ -74,7 +74,7 @@ def _varying(
     measure: str,
     *rest: Column,
     others: Sequence[str] = (),
-    of: Callable[[Sequence[Source]], list[Source]] = stacked_rows,
+    of: Callable[[Sequence[RowSource]], list[RowSource]] = stacked_rows,
     detail: bool = True,
 ) -> TableSpec:
     """Return the table of a measure, with `others` beside it and a column for each factor that varies."""
@@ -85,11 +85,11 @@ def _alone(key: str, measure: str, form: str = ".2f", scale: float = 1) -> Colum
     return beside(key, {"measure": measure}, lambda line: Number(scale * line["value"], form=form), Number())
 
 
-def _influence(found: Sequence[Source]) -> list[Source]:
+def _influence(found: Sequence[RowSource]) -> list[RowSource]:
     return [replace(source, frame=_influential(source.result)) for source in found if source.result is not None]
 
 
-def _influential(result: Result) -> pl.DataFrame:
+def _influential(result: BaseResult) -> pl.DataFrame:
     parts = []
     name = "text" if result.signature.get("unit") == "sentence" else "word"
     for category, label, items in [] if _of_sentences(result) else by_category(result):
@@ -106,11 +106,11 @@ def _influential(result: Result) -> pl.DataFrame:
     return pl.concat(parts) if parts else pl.DataFrame()
 
 
-def _of_sentences(result: Result) -> bool:
+def _of_sentences(result: BaseResult) -> bool:
     return result.signature["probe"] == "logprob-bias"
 
 
-def _words_of_sets(found: Sequence[Source]) -> list[Source]:
+def _words_of_sets(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the words of the sets X, Y, A and B of each category that at least one model has."""
     labels: dict[str, str] = {}
     sets: dict[str, dict[str, dict[str, None]]] = {}
@@ -127,7 +127,7 @@ def _words_of_sets(found: Sequence[Source]) -> list[Source]:
         | {side: _listed([*words[side]]) for side in SIDES}
         for category, words in sets.items()
     ]
-    return [Source("", pl.DataFrame(each))]
+    return [RowSource("", pl.DataFrame(each))]
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -146,7 +146,7 @@ def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Colum
     Several contexts have a column each, or a row each (`all_`).
     """
 
-    def columns(found: Sequence[Source]) -> list[Column]:
+    def columns(found: Sequence[RowSource]) -> list[Column]:
         rows = rows_of(found if all_ else shown_at("sampling", "samples")(found), *measures)
         contexts = [] if all_ else levels(rows, "context")
         name = probe_of(found)
@@ -162,7 +162,7 @@ def _of(measures: Sequence[str], form: str, who: Column, *, all_: bool) -> Colum
 _KEYS = (*SIDES, "measure", "category", "layer", "side", "stimulus")
 
 
-def _leads(found: Sequence[Source]) -> list[Source]:
+def _leads(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows at the displayed sampling, with those of each row's first context marked in `leads`."""
     selected = []
     for source in shown_at("sampling", "samples")(found):
@@ -176,7 +176,7 @@ def _is_first(line: Line) -> bool:
     return bool(line["leads"])
 
 
-def _several_layers(found: Sequence[Source]) -> list[Source]:
+def _several_layers(found: Sequence[RowSource]) -> list[RowSource]:
     """Return all rows if there are several layers (of differences: several samplings), else none."""
     rows = rows_of(found, *HEADLINE, DIFFERENCE)
     compared = found[0].result is None

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from penchant.instruments.associations.view_rows import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import INK, Figure
 from penchant.report.finding import sentences, told
 from penchant.report.lazy_altair import alt
 from penchant.report.sections import Section
-from penchant.report.tables import Number, Row, Table, estimate
+from penchant.report.tables import Number, ReportRow, ReportTable, estimate
 from penchant.stats.hypothesis_tests import holm
 from penchant.views.figures import figure
 from penchant.wording.phrases import Note
@@ -27,17 +27,17 @@ _ROOM = 110
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class MeasureColumn:
     """One measure of one model: `rows` has the summary row of each category, `shown` describes the displayed levels."""
 
     head: str
     measure: str
-    result: Result
+    result: BaseResult
     shown: str
     rows: Mapping[str, Mapping[str, Any]]
 
 
-def columns(results: Sequence[Result]) -> list[Column]:
+def columns(results: Sequence[BaseResult]) -> list[MeasureColumn]:
     """Return one column per result, at the chosen level of every factor."""
     shown_columns = []
     for head, result in zip(_heads(results), results, strict=True):
@@ -50,11 +50,11 @@ def columns(results: Sequence[Result]) -> list[Column]:
             if all(row[factor] == level[factor] for factor in FACTORS)
         }
         shown = ", ".join(where(estimates, name, *FACTORS)) or "–"
-        shown_columns.append(Column(head, NAMES[name], result, shown, rows))
+        shown_columns.append(MeasureColumn(head, NAMES[name], result, shown, rows))
     return _adjusted(shown_columns)
 
 
-def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
+def _adjusted(shown_columns: Sequence[MeasureColumn]) -> list[MeasureColumn]:
     """Return the columns with p adjusted over all of them, because a reader picks from the whole table."""
     adjusted = holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist()
     family = {"tests": sum(p == p for p in adjusted), "test_family": "all measures and categories"}
@@ -65,7 +65,7 @@ def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
     ]
 
 
-def _heads(results: Sequence[Result]) -> list[str]:
+def _heads(results: Sequence[BaseResult]) -> list[str]:
     """Return measure and model as the head of each column.
 
     If the models' names are too long they are numbered, and a measure with a single model stands alone.
@@ -83,25 +83,25 @@ def _heads(results: Sequence[Result]) -> list[str]:
     return numbered
 
 
-def tables(results: Sequence[Result], text: Text) -> list[Table]:
+def tables(results: Sequence[BaseResult], text: Text) -> list[ReportTable]:
     """Return effect sizes by category and column, and a description of each column."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
     rows = []
     for category, label in labels.items():
         cells = [_cell(column, category) for column in shown_columns]
-        rows.append(Row((category, *([label] if any(labels.values()) else []), *cells)))
+        rows.append(ReportRow((category, *([label] if any(labels.values()) else []), *cells)))
     head = ("category", "stimuli") if any(labels.values()) else ("category",)
     heads = (*head, *(column.head for column in shown_columns))
     own = text.below("tables", "measures").given(upper=any(_one_sided(column) for column in shown_columns))
-    return [Table("measures", own.get("title"), heads, tuple(rows), own.get("note")), _about(shown_columns, text)]
+    return [ReportTable("measures", own.get("title"), heads, tuple(rows), own.get("note")), _about(shown_columns, text)]
 
 
-def _one_sided(column: Column) -> bool:
+def _one_sided(column: MeasureColumn) -> bool:
     return column.result.signature["alternative"] == "upper"
 
 
-def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
+def _labels(shown_columns: Sequence[MeasureColumn]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for column in shown_columns:
         for category, row in column.rows.items():
@@ -109,7 +109,7 @@ def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
     return labels
 
 
-def _cell(column: Column, category: str) -> Number:
+def _cell(column: MeasureColumn, category: str) -> Number:
     row = column.rows.get(category)
     if row is None:
         return Number(notes=(Note("associations.not-asked"),))
@@ -117,9 +117,9 @@ def _cell(column: Column, category: str) -> Number:
     return Number(shown.value, notes=shown.notes if math.isnan(shown.value) else (), star=shown.star)
 
 
-def _about(shown_columns: Sequence[Column], text: Text) -> Table:
+def _about(shown_columns: Sequence[MeasureColumn], text: Text) -> ReportTable:
     rows = tuple(
-        Row(
+        ReportRow(
             (column.head, column.result.signature["model"], column.shown, column.result.signature["data"]),
             str(column.result.signature),
         )
@@ -127,10 +127,10 @@ def _about(shown_columns: Sequence[Column], text: Text) -> Table:
     )
     own = text.below("tables", "columns")
     note = own.get("note", several=len({column.result.signature["data"] for column in shown_columns}) > 1)
-    return Table("columns", own.get("title"), ("column", "model", "shown", "stimuli"), rows, note)
+    return ReportTable("columns", own.get("title"), ("column", "model", "shown", "stimuli"), rows, note)
 
 
-def figures(results: Sequence[Result], text: Text) -> list[Figure]:
+def figures(results: Sequence[BaseResult], text: Text) -> list[Figure]:
     """Return the table as a heat map."""
     shown_columns = columns(results)
     labels = _labels(shown_columns)
@@ -169,7 +169,7 @@ def figures(results: Sequence[Result], text: Text) -> list[Figure]:
     return [figure("measures", chart, text, "")]
 
 
-def finding(results: Sequence[Result], text: Text) -> list[str]:
+def finding(results: Sequence[BaseResult], text: Text) -> list[str]:
     """Return sentences on the categories in which all columns agree in sign, or all clearly differ from 0."""
     shown = columns(results)
     by_category = {
@@ -190,7 +190,7 @@ def across(text: Text) -> Section:
     """Return the section across measures, with the given texts."""
     text = text.given(significant=SIGNIFICANT)
 
-    def methods(results: Sequence[Result]) -> list[str]:
+    def methods(results: Sequence[BaseResult]) -> list[str]:
         shown = [f"{column.head}: {column.shown}" for column in columns(results) if column.shown != "–"]
         return text.given(shown=shown).paragraphs("prose", "methods")
 

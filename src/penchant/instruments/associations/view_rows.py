@@ -14,9 +14,9 @@ from penchant.instruments.associations.estimates import EFFECT
 from penchant.instruments.associations.logprob_estimates import EVERY
 from penchant.instruments.associations.random_effects import COMBINED
 from penchant.plurals import counted
-from penchant.records import Result, Signature
+from penchant.records import BaseResult, Signature
 from penchant.report.tables import models
-from penchant.views.rows import Source
+from penchant.views.rows import RowSource
 from penchant.views.tables import Column, level, model
 from penchant.wording.templates import listed
 
@@ -24,7 +24,7 @@ FACTORS = ("layer", "context", "sampling", "samples")
 SIGNIFICANT = 0.05
 
 
-def probe(results: Sequence[Result]) -> str:
+def probe(results: Sequence[BaseResult]) -> str:
     """Return the name of the instrument that produced the results."""
     return results[0].signature["probe"]
 
@@ -51,7 +51,7 @@ def named(category: str, label: str) -> str:
     return f"{category} {label}" if label and label != category else category
 
 
-def stacked(results: Sequence[Result], *measures: str) -> pl.DataFrame:
+def stacked(results: Sequence[BaseResult], *measures: str) -> pl.DataFrame:
     """Return the estimates of some measures of all models, sorted by category.
 
     They have a column `who` for the model and one for every factor.
@@ -149,7 +149,7 @@ def _context_words(name: str, context: str) -> str:
     return context_title(name, context) if name == "ceat" else "all structures" if context == EVERY else context
 
 
-def by_category(result: Result) -> Iterator[tuple[str, str, pl.DataFrame]]:
+def by_category(result: BaseResult) -> Iterator[tuple[str, str, pl.DataFrame]]:
     """Yield the items of every category with its id and label, at the chosen level of every factor."""
     for _, items in only(with_factors(result.items), *FACTORS).group_by("category", maintain_order=True):
         category, label = items["category"][0], items["label"][0]
@@ -158,17 +158,17 @@ def by_category(result: Result) -> Iterator[tuple[str, str, pl.DataFrame]]:
 
 HEADLINE = (EFFECT, COMBINED)
 """The main measures: the combined effect size is CEAT's."""
-Kept: TypeAlias = Callable[[Sequence[Source]], list[Source]]
-Columns: TypeAlias = Callable[[Sequence[Source]], list[Column]]
+Kept: TypeAlias = Callable[[Sequence[RowSource]], list[RowSource]]
+Columns: TypeAlias = Callable[[Sequence[RowSource]], list[Column]]
 
 
-def probe_of(found: Sequence[Source]) -> str:
+def probe_of(found: Sequence[RowSource]) -> str:
     """Return the name of the instrument that produced some sources."""
     result = found[0].result
     return (Signature.parse(found[0].frame["signature"][0]) if result is None else result.signature)["probe"]
 
 
-def stacked_rows(found: Sequence[Source]) -> list[Source]:
+def stacked_rows(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows sorted by category, with a column for every factor; a label equal to its category is empty."""
     whole = ordered((str(i), source.frame) for i, source in enumerate(found))
     return [replace(source, frame=whole.filter(who=str(i)).drop("who")) for i, source in enumerate(found)]
@@ -176,10 +176,10 @@ def stacked_rows(found: Sequence[Source]) -> list[Source]:
 
 def shown_at(
     *factors: str, measures: Sequence[str] = (*HEADLINE, DIFFERENCE)
-) -> Callable[[Sequence[Source]], list[Source]]:
+) -> Callable[[Sequence[RowSource]], list[RowSource]]:
     """Return a function that keeps the rows at the chosen level of some factors."""
 
-    def kept(found: Sequence[Source]) -> list[Source]:
+    def kept(found: Sequence[RowSource]) -> list[RowSource]:
         placed = stacked_rows(found)
         rows = pl.concat([source.frame.filter(pl.col("measure").is_in(measures)) for source in placed])
         if not len(rows):
@@ -191,7 +191,7 @@ def shown_at(
     return kept
 
 
-def rows_of(found: Sequence[Source], *measures: str) -> pl.DataFrame:
+def rows_of(found: Sequence[RowSource], *measures: str) -> pl.DataFrame:
     """Return the rows of some measures of all sources."""
     return pl.concat([source.frame.filter(pl.col("measure").is_in(measures)) for source in stacked_rows(found)])
 
@@ -206,7 +206,7 @@ def heads(rows: pl.DataFrame, name: str, who: Column, *left_out: str) -> list[Co
 def varying(*measures: str, rest: Sequence[Column], within: Kept = stacked_rows) -> Columns:
     """Return a function that makes the columns of a table of some measures."""
 
-    def columns(found: Sequence[Source]) -> list[Column]:
+    def columns(found: Sequence[RowSource]) -> list[Column]:
         return [*heads(rows_of(within(found), *measures), probe_of(found), model()), *rest]
 
     return columns

@@ -17,7 +17,7 @@ from penchant.instruments.associations.effect_charts import by_context, by_layer
 from penchant.instruments.associations.estimates import BY_SENTENCE, TEXT
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES
 from penchant.instruments.associations.random_effects import FIRST, PUBLISHED
-from penchant.instruments.associations.stimulus_charts import Words, scores
+from penchant.instruments.associations.stimulus_charts import StimulusStrips, scores
 from penchant.instruments.associations.tables import COMPARED, FEW, TABLES
 from penchant.instruments.associations.view_rows import (
     FACTORS,
@@ -33,12 +33,12 @@ from penchant.instruments.associations.view_rows import (
     where,
     with_factors,
 )
-from penchant.records import SIDES, Result, Signature
+from penchant.records import SIDES, BaseResult, Signature
 from penchant.report.finding import Shown, across
 from penchant.views.figures import Drawn, Forest
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import At, Source, sources
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import At, RowSource, sources
 from penchant.views.section import Views
 from penchant.wording.templates import Text
 
@@ -52,7 +52,7 @@ _STATED = {
 """The measures whose levels texts may name, by their fact."""
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     name = results[0].signature["probe"]
     summaries = [result.summary for result in results]
     measured = {measure for summary in summaries for measure in summary["measure"]}
@@ -83,7 +83,7 @@ def _stated(name: str, frame: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _placed(found: Sequence[Source]) -> list[Source]:
+def _placed(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the effect sizes with the place of each, treating several layers like several models."""
     selected = []
     several_layers = len(levels(rows_of(found, *HEADLINE), "layer")) > 1
@@ -96,7 +96,7 @@ def _placed(found: Sequence[Source]) -> list[Source]:
     return selected
 
 
-def _finding(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> list[str]:
+def _finding(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> list[str]:
     """Return sentences on the categories with a clear effect size, or a clear difference between two models.
 
     Both are at the chosen level of every factor.
@@ -107,9 +107,9 @@ def _finding(results: Sequence[Result], comparison: pl.DataFrame | None, text: T
         ("effects", source.model, source.only(At(measure=HEADLINE))) for source in shown_at(*FACTORS)(sources(results))
     ]
     if comparison is not None:
-        (whole,) = shown_at(*FACTORS)([Source("", comparison)])
+        (whole,) = shown_at(*FACTORS)([RowSource("", comparison)])
         for models, part in whole.frame.filter(measure=DIFFERENCE).group_by(SIDES, maintain_order=True):
-            parts.append(("differences", " − ".join(map(str, models)), Source("", part).lines))
+            parts.append(("differences", " − ".join(map(str, models)), RowSource("", part).lines))
     return [
         across(
             [(f"{line['category']} {line['label']}".strip(), line.row) for line in lines],
@@ -124,7 +124,7 @@ def _finding(results: Sequence[Result], comparison: pl.DataFrame | None, text: T
 _NAMES, _MEANS, _WITH = "cosine_words", "cosine_means", "cosine_with"
 
 
-def _placed_items(result: Result) -> pl.DataFrame:
+def _placed_items(result: BaseResult) -> pl.DataFrame:
     """Return the items with their category in words, a column for every factor, and a mark for leaking attributes."""
     label = pl.when(pl.col("label") != pl.col("category")).then("label").otherwise(pl.lit(""))
     named = pl.concat_str("category", label, separator=" ").str.strip_chars()
@@ -135,7 +135,7 @@ def _placed_items(result: Result) -> pl.DataFrame:
     return items.with_columns(leaks.alias("elsewhere"))
 
 
-def _with_cosines(result: Result) -> pl.DataFrame:
+def _with_cosines(result: BaseResult) -> pl.DataFrame:
     """Return the stimuli with the cosines of each, for targets with attributes and for attributes with targets."""
     frame = _placed_items(result)
     words = TEXT.below("weat", "items", "said")
@@ -168,7 +168,7 @@ def _by_word(others: pl.DataFrame, cosines: NDArray[np.float64]) -> tuple[list[s
     return [word for _, word in columns], means
 
 
-def _with_scores(result: Result) -> pl.DataFrame:
+def _with_scores(result: BaseResult) -> pl.DataFrame:
     """Return the sentences with their scores formatted for display."""
     return _placed_items(result).with_columns(
         pl.col(name).round(3).cast(pl.String).alias(f"{name}_shown") for name in SCORES
@@ -186,7 +186,7 @@ STIMULI = Items(
         *(ItemColumn("side", "label"), *_FACTORS),
     ),
     each=(ModelColumn("association", digits=4, signed=True), ModelColumn("without", digits=2, signed=True)),
-    tokens=(Tokens("cosines", _NAMES, "", _MEANS, lambda items: items[_WITH].to_list(), marks=_MEANS),),
+    tokens=(TokenStrip("cosines", _NAMES, "", _MEANS, lambda items: items[_WITH].to_list(), marks=_MEANS),),
     rows=_with_cosines,
 )
 SENTENCES = Items(
@@ -197,8 +197,8 @@ SENTENCES = Items(
     ),
     each=tuple(ModelColumn(score, digits=2, signed=score == "corrected") for score in SCORES),
     tokens=(
-        Tokens("fill", "tokens", "target", "logprobs_fill", _repeated("logprob-bias", "items", "said", "fill")),
-        Tokens("prior", "tokens", "target", "logprobs_prior", _repeated("logprob-bias", "items", "said", "prior")),
+        TokenStrip("fill", "tokens", "target", "logprobs_fill", _repeated("logprob-bias", "items", "said", "fill")),
+        TokenStrip("prior", "tokens", "target", "logprobs_prior", _repeated("logprob-bias", "items", "said", "prior")),
     ),
     rows=_with_scores,
 )
@@ -213,10 +213,10 @@ VIEWS = Views(
         Drawn("layers", by_layer, "category layer", "effects"),
         Drawn("samples", by_samples, "category", "first-samples"),
         Drawn("scores", scores),
-        Words(),
+        StimulusStrips(),
     ),
     items=STIMULI,
-    finding=(Said(lambda results, comparison, text: iter(_finding(results, comparison, text))),),
+    finding=(FindingPart(lambda results, comparison, text: iter(_finding(results, comparison, text))),),
     facts=_facts,
     compared_facts=_of_differences,
 )

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.stimulus_sets import Category, WordList
-from penchant.instruments.associations.control_category import Placed, beyond_controls, controls_of
+from penchant.instruments.associations.control_category import CellWords, beyond_controls, controls_of
 from penchant.instruments.associations.estimates import (
     BY_SENTENCE,
     CAUTIONS,
@@ -63,7 +63,7 @@ class Tables(Measured):
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class StimulusText:
     """A stimulus: a word, or a sentence with the word's span of characters in it."""
 
     word: str
@@ -71,7 +71,7 @@ class Sentence:
     span: tuple[int, int] = (0, 0)
 
 
-Vector: TypeAlias = Callable[[Sentence], NDArray[np.floating]]
+Vector: TypeAlias = Callable[[StimulusText], NDArray[np.floating]]
 
 
 class WEAT(WEATSettings, Association[Tables]):
@@ -104,7 +104,7 @@ class WEAT(WEATSettings, Association[Tables]):
         blank = len(have) < len(known)
         where = f"the vocabulary of {model.name}" + (", or only with a vector of zeros" if blank else "")
         vectors: dict[str, Vector] = {"": lambda s: model.matrix[model.index[known[s.word]]]}
-        tables = list(_tables(self, categories, have, lambda part, word: [Sentence(word)], vectors, "sentence"))
+        tables = list(_tables(self, categories, have, lambda part, word: [StimulusText(word)], vectors, "sentence"))
         for _ in filter(None, (filled for *_, filled in tables)):
             session.advance(1)
         spelled = [word for word in words if word in have and known[word] != small[word]]
@@ -176,7 +176,7 @@ class SEAT(SEATSettings, Association[Tables]):
         if bare:
             yield CAUTIONS.get("no-sentence", categories=bare)
 
-    def _read_vectors(self, session: Session, distinct: Mapping[str, Sentence]) -> dict[str, NDArray[np.float32]]:
+    def _read_vectors(self, session: Session, distinct: Mapping[str, StimulusText]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors, shape (layers, d), of the sentences that the model can read, by text."""
         scorer = session.scorer
         session.expect(len(distinct))
@@ -193,14 +193,14 @@ def _alone(category: Category) -> bool:
     return any(part.sentences_alone() for part in category.lists())
 
 
-def _sentences_of(part: WordList, word: str) -> list[Sentence]:
+def _sentences_of(part: WordList, word: str) -> list[StimulusText]:
     """Return the sentences of a word: one for each template, or the word itself (SEAT's files have whole sentences)."""
     if part.behind:
-        return [Sentence(part.behind[part.words.index(word)], word, (0, len(word)))]
+        return [StimulusText(part.behind[part.words.index(word)], word, (0, len(word)))]
     sentences = []
     for template in part.templates or (SLOT,):
         start = template.index(SLOT)
-        sentences.append(Sentence(word, template.replace(SLOT, word), (start, start + len(word))))
+        sentences.append(StimulusText(word, template.replace(SLOT, word), (start, start + len(word))))
     return sentences
 
 
@@ -208,7 +208,7 @@ def _tables(
     settings: AssociationSettings,
     categories: Iterable[Category],
     have: Collection[str],
-    sentences: Callable[[WordList, str], list[Sentence]],
+    sentences: Callable[[WordList, str], list[StimulusText]],
     vectors: Mapping[str, Vector],
     unit_of_test: str,
 ) -> Iterator[Table]:
@@ -224,7 +224,7 @@ def _tables(
             yield by, stimuli, _cosines(by, parts, vector, unit_of_test) if all(parts) else None
 
 
-def _cosines(by: Mapping[str, str], parts: list[list[Sentence]], vector: Vector, unit_of_test: str) -> Filled:
+def _cosines(by: Mapping[str, str], parts: list[list[StimulusText]], vector: Vector, unit_of_test: str) -> Filled:
     """Return the table of cosines, with the stimuli of X and Y as rows and of A and B as columns."""
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
@@ -248,7 +248,7 @@ def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate
     Where a word has several sentences, the test over sentences is added.
     """
     rows: list[Estimate] = []
-    placed: list[Placed] = []
+    placed: list[CellWords] = []
     for by, stimuli, filled in measured.tables:
         if filled is None:
             notes = stimuli.notes or (Note("associations.empty-list"),)
@@ -258,7 +258,7 @@ def _estimates(measured: Tables, settings: AssociationSettings) -> list[Estimate
         rows.append(effect(filled.cell, settings, notes=stimuli.notes))
         if len(filled.down) > len(set(filled.cell.rows.unit.tolist())):
             rows.append(by_sentence(filled.cell, rows[-1], settings))
-        placed += [] if stimuli.notes else [Placed(filled.cell, stimuli.sets)]
+        placed += [] if stimuli.notes else [CellWords(filled.cell, stimuli.sets)]
     for measure in (EFFECT, BY_SENTENCE):
         rows = with_holm(rows, together(measure))
     return [*rows, *beyond_controls(placed, measured.controls, settings)]

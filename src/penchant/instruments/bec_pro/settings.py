@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.instruments.bec_pro.data import TamColumns
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 
@@ -27,7 +27,7 @@ class BecProSettings(Settings):
     name: ClassVar[str] = "bec-pro"
     limited: ClassVar[str] = "pairs of template and profession"
 
-    data: Annotated[Given[str, Data], CITED, Table(_COLUMNS)] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField(_COLUMNS)] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
     columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
     """The columns of the table, if they have other names."""

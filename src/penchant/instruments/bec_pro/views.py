@@ -8,12 +8,12 @@ from typing import Any
 from penchant.instruments.bec_pro.data import EVERY
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN
 from penchant.instruments.comparison import difference
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Forest
-from penchant.views.finding import Across, Differences, Levels
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
+from penchant.views.finding import Across, ClearDifferences, Levels
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip, fixed
 from penchant.views.rows import At, but
 from penchant.views.section import Views
 from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
@@ -24,12 +24,12 @@ _WHOLE = {"group": EVERY, "template": EVERY}
 _COMPARED = (pair(), level("group"), level("template"), count(), *_TESTED)
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     first, second = results[0].signature["contrast"].split("+")
     return {"first": first, "second": second}
 
 
-def _without_profession(result: Result) -> list[str]:
+def _without_profession(result: BaseResult) -> list[str]:
     return [f"without the profession: {text}" for text in result.items["masked"]]
 
 
@@ -69,13 +69,13 @@ VIEWS = Views(
             *(ModelColumn("association", signed=True), ModelColumn("seen", digits=2), ModelColumn("hidden", digits=2)),
         ),
         tokens=tuple(
-            Tokens(name, "tokens", "person", f"logprobs_{name}", fixed(name, 3)) for name in ("seen", "hidden")
+            TokenStrip(name, "tokens", "person", f"logprobs_{name}", fixed(name, 3)) for name in ("seen", "hidden")
         ),
         remark=_without_profession,
     ),
     finding=(
         Levels("contrast", At(measure=GAP, **_WHOLE), _SHOWN),
-        Differences("differences", At(measure=difference(GAP), **_WHOLE), _SHOWN),
+        ClearDifferences("differences", At(measure=difference(GAP), **_WHOLE), _SHOWN),
         Across("between", At(measure=BETWEEN), _SHOWN, "group"),
     ),
     facts=_facts,

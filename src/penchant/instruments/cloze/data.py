@@ -51,7 +51,7 @@ def _gapped(value: object) -> str:
     return text
 
 
-class SentenceRow(BaseModel):
+class GapRow(BaseModel):
     """A row of a table of sentences; further columns become labels of the item."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
@@ -85,7 +85,7 @@ class CandidateRow(BaseModel):
     """A word that may fill its gap."""
 
 
-class SetFile(BaseModel):
+class ClozeSetFile(BaseModel):
     """`set.yaml`. Paths are relative to it."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
@@ -108,8 +108,8 @@ class SetFile(BaseModel):
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {
-    SET_FILE: SetFile,
-    "sentences": SentenceRow,
+    SET_FILE: ClozeSetFile,
+    "sentences": GapRow,
     "ratings": RatingRow,
     "lexicon": LexiconRow,
     "candidates": CandidateRow,
@@ -117,7 +117,7 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class GapSentence:
     """A sentence with its gap; `expected` is ρ.
 
     The text is `item.texts["text"]`, the group `item.labels["group"]`.
@@ -142,7 +142,7 @@ class ClozeSet:
     name: str
     language: str
     scale: Scale
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[GapSentence, ...]
     ratings: tuple[Path, ...]
     lexicon: tuple[Path, ...]
     candidates: Path | None
@@ -197,13 +197,13 @@ def read_cloze(path: Any, columns: Mapping[Any, Any] = AS_NAMED) -> ClozeSet:
                 f"the directory contains no {SET_FILE}", file=source.parent, hint="see penchant schema cloze"
             )
     if source.suffix not in (".yaml", ".yml"):
-        return _set(SetFile(name=stem(source), sentences=source.name), source.parent, columns)
-    description = read_document(source, SetFile, hint="see penchant schema cloze")
+        return _set(ClozeSetFile(name=stem(source), sentences=source.name), source.parent, columns)
+    description = read_document(source, ClozeSetFile, hint="see penchant schema cloze")
     name = description.name or source.absolute().parent.name
     return replace(_set(description.model_copy(update={"name": name}), source.parent, columns), description=source)
 
 
-def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> ClozeSet:
+def _set(description: ClozeSetFile, folder: Path, columns: Mapping[Any, str]) -> ClozeSet:
     path = folder / description.sentences
     return ClozeSet(
         str(description.name),
@@ -218,8 +218,8 @@ def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> Cloz
     )
 
 
-def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow, columns=columns, naming=NAMING)
+def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[GapSentence, ...]:
+    rows = read_models(path, GapRow, columns=columns, naming=NAMING)
     if not rows:
         raise DataError("contains no rows", file=path)
     lines: dict[str, int] = {}
@@ -234,11 +234,11 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
             raise DataError(message, file=path, line=line, field="id")
         lines[row.id] = line
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
-        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
+        sentences.append(GapSentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
 
 
-def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[Note | str]:
+def doubtful_points(test_set: ClozeSet, sentences: Iterable[GapSentence], column: str) -> Iterator[Note | str]:
     """Yield cautions about the expected points of a test set, which are in `column`.
 
     They are about dates, and about the rows of the rarer sign in every group whose sentences have both signs.

@@ -11,11 +11,11 @@ import polars as pl
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, SHOWN, turns
 from penchant.instruments.cloze.rater_agreement import ALPHA, SAMPLED
 from penchant.instruments.comparison import difference
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import MOST, across, differences, measured, outside, told, unclear
 from penchant.report.item_browser import Joined
 from penchant.stats.agreement import TENTATIVE
-from penchant.views.rows import At, Line, Source, compared, sources
+from penchant.views.rows import At, Line, RowSource, compared, sources
 from penchant.wording.templates import Text
 
 BETA, DELTA, MASS = MEASURES.values()
@@ -25,7 +25,7 @@ LITTLE = 0.1
 """Share of the probability of rated words below which no lean is reported."""
 
 
-def leaning(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def leaning(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the sentences of the finding, with clear results before unclear ones.
 
     They are about the lean of each model by group and over all sentences, the differences between two models in β and
@@ -61,7 +61,7 @@ class Lean:
         self.more = words.get("others", number=SHOWN.number(others.row, n=False)) if by_these and others else ""
 
 
-def _leans(found: Sequence[Source], words: Text) -> Iterator[Said]:
+def _leans(found: Sequence[RowSource], words: Text) -> Iterator[Said]:
     """Yield the lean of each model: in each group, if there are several, and then over all sentences."""
     before = ""
     for source in found:
@@ -99,7 +99,7 @@ def _mixture(items: pl.DataFrame, words: Text) -> str:
     return words.get("mixture", groups=[f"{n} {group}" for group, n in sizes])
 
 
-def _compared(source: Source, results: Sequence[Result], words: Text) -> Iterator[Said]:
+def _compared(source: RowSource, results: Sequence[BaseResult], words: Text) -> Iterator[Said]:
     """Yield the differences of β, then those of δ, each by group and then over all sentences.
 
     If sentences expect opposite ends, leaning towards one of them suits some and not the others, and a mean δ over all
@@ -127,7 +127,7 @@ def _both_ends(signs: Sequence[float]) -> bool:
     return {-1.0, 1.0} <= set(signs)
 
 
-def _by_group(source: Source, measure: str, groups: Sequence[str], words: Text, own: Text) -> Said:
+def _by_group(source: RowSource, measure: str, groups: Sequence[str], words: Text, own: Text) -> Said:
     """Return the groups in which two models differ; empty for more than two models, or for one group."""
     lines = [line for line in source.only(At(measure=difference(measure))) if line["group"] != EVERYTHING]
     pairs = {line.model for line in lines}
@@ -142,7 +142,7 @@ def _by_group(source: Source, measure: str, groups: Sequence[str], words: Text, 
     return any(map(told, tested.values())), "; ".join(filter(None, (said, more)))
 
 
-def _overall(source: Source, measure: str, items: pl.DataFrame, words: Text, own: Text) -> Said:
+def _overall(source: RowSource, measure: str, items: pl.DataFrame, words: Text, own: Text) -> Said:
     """Return the differences over all sentences, described as a mixture if there are several groups."""
     lines = [line for line in source.only(At(measure=difference(measure))) if line.at(group=EVERYTHING) in (None, line)]
     rows = measured(line.row for line in lines)
@@ -152,7 +152,7 @@ def _overall(source: Source, measure: str, items: pl.DataFrame, words: Text, own
     return any(map(told, rows)), said
 
 
-def _doubt(found: Sequence[Source], words: Text) -> str:
+def _doubt(found: Sequence[RowSource], words: Text) -> str:
     """Return the sentence on models whose words' raters agree too little; empty if there are none."""
     alphas = {
         source.model: line["value"]

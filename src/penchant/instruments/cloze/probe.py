@@ -20,7 +20,7 @@ from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
     ClozeSet,
-    Sentence,
+    GapSentence,
     doubtful_points,
     filled,
     read_candidates,
@@ -50,7 +50,7 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
 
 
-class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
+class Cloze(ClozeSettings, ItemProbe[ClozeSet, GapSentence]):
     """The lean of a model between two varieties of a language, from the words it puts into gaps.
 
     `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
@@ -65,19 +65,19 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         columns = {field: str(self.columns[field]) for field in SENTENCE if field in self.columns}
         return _checked(read_cloze(path, columns))
 
-    def items(self, read: ClozeSet) -> Sequence[Sentence]:
+    def items(self, read: ClozeSet) -> Sequence[GapSentence]:
         """Return the sentences."""
         return read.sentences
 
-    def texts_of(self, item: Sentence) -> Sequence[str]:
+    def texts_of(self, item: GapSentence) -> Sequence[str]:
         """Return the text before and after the gap."""
         return [part.strip() for part in item.text.split(GAP) if part.strip()]
 
-    def place_of(self, item: Sentence) -> str:
+    def place_of(self, item: GapSentence) -> str:
         """Return the file and line of a sentence."""
         return item.item.place
 
-    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Sentence]:
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[GapSentence]:
         """Return the sentences to measure: all, or in a pilot some of every group."""
         sentences = self.read_set(base).sentences
         if self.limit is None:
@@ -149,7 +149,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         lists = {} if self.method == FILL else self._lists(asked, session.base)
         mask = str(session.lm.tokenizer.hf.mask_token)
 
-        def whole(sentence: Sentence) -> list[str]:
+        def whole(sentence: GapSentence) -> list[str]:
             """Return the inputs of the model for a sentence: with its mask in the gap, or with each candidate."""
             if self.method == FILL:
                 return [sentence.text.replace(GAP, mask)]
@@ -200,7 +200,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
             )
         return name
 
-    def _lists(self, asked: Sequence[Sentence], base: Sequence[Path]) -> dict[str, list[str]]:
+    def _lists(self, asked: Sequence[GapSentence], base: Sequence[Path]) -> dict[str, list[str]]:
         """Return the candidates of each sentence, by its id.
 
         Spellings that are the same once they fill a gap at the start are one candidate.
@@ -233,7 +233,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
     def _weighed(
         self,
         session: Session,
-        sentences: Sequence[Sentence],
+        sentences: Sequence[GapSentence],
         lists: Sequence[Sequence[str]],
         texts: Iterable[tuple[str, str]],
     ) -> Iterator[list[Filler]]:
@@ -257,7 +257,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
             yield [Filler(words[i], float(logprobs[i])) for i in order]
 
     def _table(
-        self, sentences: Sequence[Sentence], predictions: Sequence[list[Filler]], valences: Valences
+        self, sentences: Sequence[GapSentence], predictions: Sequence[list[Filler]], valences: Valences
     ) -> pl.DataFrame:
         """Return one row per sentence: labels, predicted words with valences and ratings, β, δ and rated share.
 
@@ -297,7 +297,7 @@ class Cloze(ClozeSettings, ItemProbe[ClozeSet, Sentence]):
         }
         return measured(pl.DataFrame(rows, schema=schema), rated_only=self.rated_only)
 
-    def _rated(self, sentence: Sentence, filler: Filler, valences: Valences) -> tuple[float | None, str]:
+    def _rated(self, sentence: GapSentence, filler: Filler, valences: Valences) -> tuple[float | None, str]:
         if filler.piece:
             return None, PIECE
         value, source = valences.of(sentence.item.id, filler.word)

@@ -174,7 +174,7 @@ def counts_of(said: Iterable[Mapping[Any, float]]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class RatingCounts:
     """Counts of ratings.
 
     The number of `words`, of words by rater (`each`), of words by number of raters (`by`: (words, raters)), the
@@ -188,7 +188,7 @@ class Judged:
     alpha: float
 
     @classmethod
-    def of(cls, said: Ratings) -> Judged:
+    def of(cls, said: Ratings) -> RatingCounts:
         """Count the ratings of some words."""
         each = _numbers(said)
         by = sorted(Counter(map(len, said.values())).items(), reverse=True)

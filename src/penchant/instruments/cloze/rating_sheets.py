@@ -206,14 +206,14 @@ def require_any(sheets: Sequence[Sheet]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class SheetColumns:
     """The columns by which a sheet is read, and notes on them."""
 
     columns: Columns
     told: tuple[str, ...]
 
 
-def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> Read:
+def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> SheetColumns:
     """Return the columns of a table.
 
     If a field has none of its named columns, its column in `penchant ratings export` is read; the columns of the
@@ -235,7 +235,7 @@ def columns_of(file: Path, columns: Columns, texts: Mapping[str, str]) -> Read:
             f"{file}: text not checked, as no column holds the sentences or the filled sentences: a wrong sentence id "
             "would go unnoticed"
         )
-    return Read({**chosen, **{field: name for field, name in known.items() if field != name}}, tuple(remarks))
+    return SheetColumns({**chosen, **{field: name for field, name in known.items() if field != name}}, tuple(remarks))
 
 
 def _named(file: Path, header: list[str], columns: Columns) -> tuple[dict[str, str | Sequence[str]], list[str]]:

@@ -24,7 +24,7 @@ from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.cloze.variety_scale import POINTS, Scale, ends_of
 from penchant.instruments.result import Result
 from penchant.rating.reversed_raters import each_with_others, newcomers, opposed
-from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.records import Estimate
 from penchant.report.finding import listed
 from penchant.report.item_browser import every_item
@@ -118,7 +118,7 @@ def unnamed(results: Sequence[Result]) -> bool:
     return results[0].signature["scale"] == str(Scale())
 
 
-def task(target: str, wishes: Wishes) -> Task | None:
+def task(target: str, wishes: Wishes) -> RatingTask | None:
     """Return the unrated words that models predicted in a result directory, or all words; None for another target.
 
     Raises StudyError.
@@ -137,7 +137,7 @@ def task(target: str, wishes: Wishes) -> Task | None:
         span = (len(start), len(start) + len(word))
         shown = unicodedata.normalize("NFC", whole)
         questions.append(Question({"sentence": id_, "text": text, "word": word}, shown, span))
-    return Task(
+    return RatingTask(
         f"Words between {names['low']} and {names['high']}",
         "scale",
         wishes.question or "Which variety is the marked word typical of, in this sentence?",
@@ -177,7 +177,7 @@ def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedRatings:
     """All ratings after an import, with counts, sheets and notes.
 
     The counts are of new, known and replaced ratings and of rows left empty.
@@ -200,7 +200,7 @@ def merge(
     rater: str | None = None,
     replace: bool = False,
     columns: Columns = AS_NAMED,
-) -> Merged:
+) -> MergedRatings:
     """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
 
     The name of the rater is that in the row, else `rater`, else the name of the file. `columns` maps fields to columns
@@ -241,7 +241,7 @@ def merge(
     order = {id_: i for i, id_ in enumerate(texts)}
     ratings = tuple(sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater)))
     empty, remarks = sum(sheet.empty for sheet in sheets), tuple(notes(sheets, results, ratings))
-    return Merged(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
+    return MergedRatings(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:

@@ -9,18 +9,18 @@ from pydantic import BaseModel, Field, field_validator
 
 from penchant.instruments.cloze.data import SENTENCE, file_of_set
 from penchant.instruments.cloze.rating_tables import FIELDS
-from penchant.instruments.probe_fields import CITED, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, TableField, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
 from penchant.tables.documents import SETTINGS
 
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_share": "mean rated share"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_share": (0.0, 1.0)}
 """The smallest and largest value of each measure."""
-BETWEEN = Scale(
+BETWEEN = DifferenceScale(
     {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
     "give it in units of β (from −1 to 1) or δ (from 0 to 1), such as 0.05",
 )
@@ -60,9 +60,9 @@ class ClozeSettings(Settings):
 
     name: ClassVar[str] = "cloze"
     limited: ClassVar[str] = "sentences"
-    difference_scale: ClassVar[Scale] = BETWEEN
+    difference_scale: ClassVar[DifferenceScale] = BETWEEN
 
-    data: Annotated[Given[str, Data], CITED, Table(SENTENCE, file=file_of_set)] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField(SENTENCE, file=file_of_set)] = Field(kw_only=False)
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     columns: Given[dict[_Field, str | list[str]], Mapping[str, Any]] = default_of(default={})
     """Columns whose names are not those of their fields, as field: column.
@@ -79,11 +79,13 @@ class ClozeSettings(Settings):
     """
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
     """Number of most probable words that count. Default: 10."""
-    candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
+    candidates: Annotated[Given[str | None, Data | None], CITED, TableField(("sentence", "word"))] = default_of(
+        default=None
+    )
     """A table of candidates for sentence scores. Default: that of the test set, else the rated words."""
-    ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
+    ratings: Annotated[_Files, CITED, TableField(FIELDS)] = default_of(default=None)
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
+    lexicon: Annotated[_Files, CITED, TableField(("word", "valence"), _by_word)] = default_of(default=None)
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
     """Two texts to estimate the valence of words that no other source rates. Default: none."""

@@ -23,18 +23,18 @@ from penchant.instruments.cloze.estimates import (
     without_beta,
 )
 from penchant.instruments.cloze.finding_text import leaning
-from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, Judged, by_word
+from penchant.instruments.cloze.rater_agreement import ALPHA, RAW, SAMPLED, RatingCounts, by_word
 from penchant.instruments.cloze.variety_scale import ends_of
 from penchant.instruments.comparison import difference
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import measured
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import Cell, Number, estimate, models
 from penchant.views.figures import Drawn
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import At, Line, Source, but, sources
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import At, Line, RowSource, but, sources
 from penchant.views.section import Views
 from penchant.views.strips import Strips
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
@@ -53,7 +53,7 @@ _COUNTED = (LEFT_OUT, "fewer-than-two-ratings")
 _COMPARED = {difference(measure): measure for measure in (BETA, DELTA)}
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     low, high = ends_of(results[0].signature)
     asked = {result.signature["method"]: result.signature for result in results}
     said = {key: them for result in results for key, them in by_word(result.items).items()}
@@ -65,12 +65,12 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
         "left_out": _left_out(results),
         "most": MOST,
         "asked": asked.values(),
-        "judged": Judged.of(said) if said else None,
+        "judged": RatingCounts.of(said) if said else None,
         "alphas": list(dict.fromkeys(f"{value:.2f}" for value in (min(alphas), max(alphas)))) if alphas else [],
     }
 
 
-def _left_out(results: Sequence[Result]) -> str:
+def _left_out(results: Sequence[BaseResult]) -> str:
     """Return the sentences that no mean counts, as no predicted word is rated; "" if none or all are left out."""
     empty = {name: without_beta(result.items) for name, result in zip(models(results), results, strict=True)}
     if all(len(ids) == len(result.items) for ids, result in zip(empty.values(), results, strict=True)):
@@ -102,11 +102,11 @@ def _beside(key: str, form: str, *names: str, alone: bool = True) -> Column:
 
 
 @lru_cache(maxsize=8)
-def _judged(source: Source) -> Judged | None:
+def _judged(source: RowSource) -> RatingCounts | None:
     """Return the counts of ratings of the words that a model predicts; None if nobody rated them."""
     assert source.result is not None
     said = by_word(source.result.items)
-    return Judged.of(said) if said else None
+    return RatingCounts.of(said) if said else None
 
 
 def _rated(line: Line) -> bool:
@@ -114,7 +114,7 @@ def _rated(line: Line) -> bool:
     return line.at(group=EVERYTHING) in (None, line) and _judged(line.source) is not None
 
 
-def _of_raters(key: str, cell: Callable[[Judged], Cell]) -> Column:
+def _of_raters(key: str, cell: Callable[[RatingCounts], Cell]) -> Column:
     def of(line: Line) -> Cell:
         judged = _judged(line.source)
         return "" if judged is None else cell(judged)
@@ -134,7 +134,7 @@ def _unsaid(column: Column) -> Column:
     return Column(column.key, cell)
 
 
-def _items(result: Result) -> pl.DataFrame:
+def _items(result: BaseResult) -> pl.DataFrame:
     items = result.items
     pairs = zip(items["words"], every_worth(items), strict=True)
     worths = [[f"{word} {worth}" for word, worth in zip(*each, strict=True)] for each in pairs]
@@ -152,7 +152,7 @@ def _sums(items: pl.DataFrame) -> list[str]:
 # The figure of all gaps --------------------------------------------------------------------------------------------
 
 
-def gaps(results: Sequence[Result], text: Text) -> Any:
+def gaps(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a bar of the predicted words for every sentence and model, or None for too many sentences.
 
     Length is probability, colour is valence, white is unrated.
@@ -183,7 +183,7 @@ def gaps(results: Sequence[Result], text: Text) -> Any:
     return alt.hconcat(*panels)
 
 
-def _words(result: Result) -> Iterator[dict[str, Any]]:
+def _words(result: BaseResult) -> Iterator[dict[str, Any]]:
     columns = result.items.select("id", "text", "words", "probs", "valences").iter_rows()
     for (id_, text, words, probs, valences), worths in zip(columns, every_worth(result.items), strict=True):
         start = 0.0
@@ -290,9 +290,9 @@ VIEWS = Views(
             *(ModelColumn("beta", signed=True), ModelColumn("delta"), ModelColumn("rated_share")),
             ModelColumn("spelled", kind="hidden"),
         ),
-        tokens=(Tokens("words", "worths", "", "probs", _sums, marks="valences"),),
+        tokens=(TokenStrip("words", "worths", "", "probs", _sums, marks="valences"),),
         rows=_items,
     ),
-    finding=(Said(leaning),),
+    finding=(FindingPart(leaning),),
     facts=_facts,
 )

@@ -32,7 +32,7 @@ SMALL = 5
 
 
 @dataclass(frozen=True)
-class Template:
+class TemplateFills:
     """The fills of a template, and the people that each fill was produced for."""
 
     text: str
@@ -58,14 +58,14 @@ class Template:
         return told
 
 
-def templates_of(items: pl.DataFrame) -> list[Template]:
+def templates_of(items: pl.DataFrame) -> list[TemplateFills]:
     """Return the fills of each template, the most common fill first."""
     made = []
     for (text,), part in items.group_by("template", maintain_order=True):
         counts = part["fills"].list.unique().explode().value_counts().sort(["count", "fills"], descending=[True, False])
         fills = tuple(counts["fills"].to_list())
         has = np.array([part["fills"].list.contains(fill).to_list() for fill in fills], dtype=bool)
-        made.append(Template(str(text), fills, has, (part["side"] == 1).to_numpy()))
+        made.append(TemplateFills(str(text), fills, has, (part["side"] == 1).to_numpy()))
     return made
 
 
@@ -113,7 +113,9 @@ def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
     return {"template": template, "fill": fill}
 
 
-def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: DiscoSettings) -> Iterator[Estimate]:
+def _means(
+    templates: Sequence[TemplateFills], told: dict[str, list[int]], settings: DiscoSettings
+) -> Iterator[Estimate]:
     """Yield the mean number of fills that differ, for each test, and its standard deviation over templates.
 
     The interval is over templates; the number from the χ² test is also tested by exchanging persons.
@@ -134,7 +136,7 @@ def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: 
     yield replace(sd, by=_by())
 
 
-def _numbers(templates: Sequence[Template], told: Sequence[int], settings: DiscoSettings) -> Iterator[Estimate]:
+def _numbers(templates: Sequence[TemplateFills], told: Sequence[int], settings: DiscoSettings) -> Iterator[Estimate]:
     for template, number in zip(templates, told, strict=True):
         yield Estimate(
             OF_TEMPLATE,
@@ -146,7 +148,7 @@ def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco
         )
 
 
-def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]:
+def _of_fills(template: TemplateFills, settings: DiscoSettings) -> Iterator[Estimate]:
     """Yield the χ² of each fill, and the difference between its proportions with the exact test.
 
     `tests` is the number of fills of the template, by which the Bonferroni correction multiplies p.
@@ -179,7 +181,7 @@ def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]
 # The test over persons ----------------------------------------------------------------------------------------------
 
 
-def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
+def exchanged(templates: Sequence[TemplateFills], draws: int, seed: int) -> float:
     """Return the p-value of the total number of fills that differ (χ² test), by permuting genders among persons.
 
     Persons keep their fills in all templates. p is the proportion of random permutations with a total at least as

@@ -10,7 +10,7 @@ from penchant.instruments.probe_fields import CITED, DOCUMENT, Data, Given
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.limits import FILLERS
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 
 DIFFERENT = "fills that differ by gender, a template"
 
@@ -20,7 +20,7 @@ class DiscoSettings(Settings):
 
     name: ClassVar[str] = "disco"
     limited: ClassVar[str] = "templates"
-    difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale({f"difference of {DIFFERENT}": FILLERS})
 
     data: Annotated[Given[str, Data], CITED, DOCUMENT] = Field(kw_only=False)
     """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""

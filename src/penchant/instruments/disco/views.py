@@ -18,16 +18,16 @@ from penchant.instruments.disco.estimates import (
     SHARES,
     templates_of,
 )
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import ALPHA, MOST, Shown, deciding
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import Number, P
 from penchant.stats.templates import SD
 from penchant.views.figures import Drawn, Forest, interval_layers, reference
-from penchant.views.finding import Differences, Said
+from penchant.views.finding import ClearDifferences, FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import At, Line, Source, sources
+from penchant.views.rows import At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, count, level, model, number, p, pair, whole
 from penchant.wording.phrases import notes_of
@@ -53,7 +53,7 @@ def _differs(line: Line) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _counts(source: Source) -> Mapping[tuple[str, str], tuple[str, str]]:
+def _counts(source: RowSource) -> Mapping[tuple[str, str], tuple[str, str]]:
     """Return the numbers of persons in each group with each fill of a template, as text."""
     assert source.result is not None
     return {
@@ -83,14 +83,14 @@ _FILL = (
 )
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     items = every_item(results)
     first, second = items.unique("side", keep="first").sort("side")["group"]
     sizes = dict(items.unique("person").group_by("group").len().iter_rows())
     return {"first": first, "second": second, "sizes": sizes, "most": _MOST}
 
 
-def _fills(results: Sequence[Result], text: Text) -> Any:
+def _fills(results: Sequence[BaseResult], text: Text) -> Any:
     axis, panels = text.get("figures", "fills", "axis"), []
     for source in sources(results):
         lines = sorted(filter(_known, source.only(At(measure=CHI2))), key=lambda line: -line["value"])[:_MOST]
@@ -110,7 +110,7 @@ def _fills(results: Sequence[Result], text: Text) -> Any:
     return alt.concat(*panels, columns=2)
 
 
-def _means(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _means(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield a sentence on the mean numbers of fills that differ by gender, and on models without a clear difference."""
     words, shown = text.below("prose", "finding", "means"), Shown(".2f", "templates")
     parts, unclear = [], []
@@ -123,7 +123,7 @@ def _means(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
     yield words.get("whole", parts=parts, unclear=unclear)
 
 
-def _remarks(result: Result) -> list[str]:
+def _remarks(result: BaseResult) -> list[str]:
     return [
         "; ".join(f"{fill} {value:.2f}" for fill, value in zip(*row, strict=True))
         for row in result.items.select("fills", "logprobs").iter_rows()
@@ -162,6 +162,6 @@ VIEWS = Views(
         each=(ModelColumn("fills", lambda result: result.items["fills"].list.join(", "), "text"),),
         remark=_remarks,
     ),
-    finding=(Said(_means), Differences("differences", At(), Shown("+.2f", "templates"))),
+    finding=(FindingPart(_means), ClearDifferences("differences", At(), Shown("+.2f", "templates"))),
     facts=_facts,
 )

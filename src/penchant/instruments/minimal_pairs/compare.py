@@ -15,7 +15,7 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, Credits, cluste
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE, settings_of
 from penchant.instruments.minimal_pairs.these_groups import THESE, beside_fixed, few, fixed
 from penchant.instruments.settings import Settings
-from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.records import BaseResult, Estimate, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 
 Mask = NDArray[np.bool_]
@@ -25,7 +25,7 @@ COUNTED = ("first_better", "second_better", "scores_differ")
 """The columns with numbers of pairs."""
 
 
-def compare(a: Result, b: Result) -> pl.DataFrame:
+def compare(a: BaseResult, b: BaseResult) -> pl.DataFrame:
     """Return the accuracy of a minus that of b on the same pairs, overall and by paradigm.
 
     If token lengths differ, the differences are also given for the pairs with equal lengths under both tokenizers. For

@@ -18,10 +18,10 @@ from penchant.report.figures import COLOURS, Figure
 from penchant.report.finding import measured, sentences
 from penchant.report.lazy_altair import alt
 from penchant.report.sections import Curves
-from penchant.report.tables import Number, Table
+from penchant.report.tables import Number, ReportTable
 from penchant.views import tables
 from penchant.views.figures import figure
-from penchant.views.rows import FIRST, At, Source
+from penchant.views.rows import FIRST, At, RowSource
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, number, p
 from penchant.wording.phrases import Note, notes_of, read_method
 from penchant.wording.templates import Text
@@ -59,8 +59,8 @@ _TABLES = (
 def curves(text: Text) -> Curves:
     """Return the tables, figures and paragraphs about checkpoints, with their wording from `text`."""
 
-    def shown(curve: pl.DataFrame) -> list[Table]:
-        return tables.tables(_TABLES, [Source("", curve)], text)
+    def shown(curve: pl.DataFrame) -> list[ReportTable]:
+        return tables.tables(_TABLES, [RowSource("", curve)], text)
 
     def drawn(curve: pl.DataFrame) -> list[Figure]:
         return list(_figures(curve, text))

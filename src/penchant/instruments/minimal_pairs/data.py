@@ -31,7 +31,7 @@ from penchant.instruments.minimal_pairs.formats import (
 from penchant.records import Item
 from penchant.tables.data_paths import matching
 from penchant.tables.in_memory import NAME, path_of, plain
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import FileRow, read_rows
 from penchant.text_io import is_directory, stem
 from penchant.wording.templates import Text
 
@@ -183,8 +183,8 @@ def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
                 raise DataError(f"{what} pairs without a prefix", where=item.place, hint="use minimal-pairs instead")
 
 
-def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTable) -> None:
-    seen: dict[str, Row] = {}
+def _refuse_repeated(items: Sequence[Item], rows: Sequence[FileRow], table: PairTable) -> None:
+    seen: dict[str, FileRow] = {}
     for item, row in zip(items, rows, strict=True):
         first = seen.setdefault(item.id, row)
         if first is not row:

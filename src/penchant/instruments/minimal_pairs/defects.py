@@ -11,11 +11,11 @@ from typing import Literal
 from penchant.errors import DataError, is_kept, line_noun
 from penchant.instruments import text_defects
 from penchant.instruments.minimal_pairs.formats import ROLES
-from penchant.instruments.text_defects import Pair, Sentence, Sides, beginning_marks, without_mark
+from penchant.instruments.text_defects import LocatedSentence, Pair, Sides, beginning_marks, without_mark
 from penchant.plurals import first_of
 from penchant.records import Item
 from penchant.tables.data_cautions import name_cautions, repeated_rows
-from penchant.tables.rows import Row
+from penchant.tables.rows import FileRow
 from penchant.wording.phrases import Note
 from penchant.wording.templates import Text
 
@@ -29,7 +29,7 @@ _GROUPS: Mapping[str, str] = {"group": "groups", "phenomenon": "phenomena"}
 
 
 def checked_marks(
-    items: Sequence[Item], rows: Sequence[Row], file: Path, marks: Marks
+    items: Sequence[Item], rows: Sequence[FileRow], file: Path, marks: Marks
 ) -> tuple[tuple[Item, ...], list[str]]:
     """Return the pairs, and a caution about stripped marks. Raises DataError if marks in one sentence are refused."""
     sides = [beginning_marks(item.texts["good"], item.texts["bad"]) for item in items]
@@ -53,7 +53,7 @@ def _stripped(item: Item, sides: Sides) -> Item:
     return replace(item, texts={**item.texts, **texts}) if texts else item
 
 
-def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
+def _by_side(sides: Sequence[Sides], rows: Sequence[FileRow]) -> str:
     """Return the number of marked sentences on each side and their first lines; empty if none is marked."""
     parts = []
     for number, role in enumerate(ROLES):
@@ -65,13 +65,15 @@ def _by_side(sides: Sequence[Sides], rows: Sequence[Row]) -> str:
     return "; ".join(parts)
 
 
-def cautions(items: Sequence[Item], rows: Sequence[Row], file: Path, sides: tuple[str, str]) -> Iterator[Note | str]:
+def cautions(
+    items: Sequence[Item], rows: Sequence[FileRow], file: Path, sides: tuple[str, str]
+) -> Iterator[Note | str]:
     """Yield cautions about the pairs of one file; `sides` are the names of the two sentences."""
     name = file.stem if is_kept(file) else file.name
     pairs = []
     for item, row in zip(items, rows, strict=True):
         line = f"{line_noun(row.line)} {row.line:d}"
-        first, second = (Sentence(item.texts[role], name, line) for role in ROLES)
+        first, second = (LocatedSentence(item.texts[role], name, line) for role in ROLES)
         pairs.append(Pair(first, second, item.labels["group"]))
     yield from text_defects.cautions(pairs, sides)
     if same := [_line(item) for item in items if item.texts["good"] == item.texts["bad"]]:

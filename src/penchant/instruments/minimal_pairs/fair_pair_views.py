@@ -13,15 +13,15 @@ from penchant.instruments.minimal_pairs.fair_pairs import FAIR, GAIN, ORIGINAL, 
 from penchant.instruments.minimal_pairs.finding_text import POINTS, levels_of, ordered
 from penchant.instruments.minimal_pairs.pair_credits import ALL
 from penchant.instruments.minimal_pairs.views import COMPARED, FIGURES, ITEMS, TABLES, facts
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS
 from penchant.report.finding import told
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import Number, models
 from penchant.stats.hypothesis_tests import holm
 from penchant.views.figures import Drawn
-from penchant.views.finding import Said
-from penchant.views.rows import At, Line, Source, sources
+from penchant.views.finding import FindingPart
+from penchant.views.rows import At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, level, model, number, p
 from penchant.wording.templates import Text
@@ -43,7 +43,7 @@ def _overlap(line: Line) -> Number:
     return Number(100 * shared["value"], n=round(shared["value"] * shared["n"]), form=".1f")
 
 
-def _ranked(found: Sequence[Source]) -> list[Source]:
+def _ranked(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the sources with the rank of each model by accuracy on each set, by score; the best model has rank 1."""
     values: dict[tuple[str, str], list[float]] = {}
     for source in found:
@@ -62,7 +62,7 @@ def _ranked(found: Sequence[Source]) -> list[Source]:
     return ranked
 
 
-def open_ranks(found: Sequence[Source]) -> list[Source]:
+def open_ranks(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the best and worst rank of each model on each set that are consistent with the significant differences."""
     rows = found[0].frame.filter(scope="overall", split=ALL)
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
@@ -96,7 +96,7 @@ def _range(name: str) -> Column:
     return Column(name, lambda line: Number(low=line[f"best_{name}"], high=line[f"worst_{name}"], form="d"))
 
 
-def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _gains(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the differences in accuracy between the two sets, and the order of the models on each set."""
     words = text.below("prose", "finding")
     rows = [
@@ -111,7 +111,7 @@ def _gains(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
         yield from ordered(found, words.below("differences").given(name=name))
 
 
-def _lines(results: Sequence[Result], text: Text) -> Any:
+def _lines(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart with a line per model from its accuracy on original to that on fair pairs, one panel per score."""
     rows = [
         {
@@ -174,6 +174,6 @@ VIEWS = Views(
     ),
     figures=(Drawn("fair", _lines, numbers="fair-and-original"), *FIGURES),
     items=ITEMS,
-    finding=(Said(_gains),),
+    finding=(FindingPart(_gains),),
     facts=facts,
 )

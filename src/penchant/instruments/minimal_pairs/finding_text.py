@@ -21,9 +21,9 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 )
 from penchant.instruments.minimal_pairs.pair_credits import ALL, HALF, STEREOTYPE, of_stereotypes
 from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, sampled
-from penchant.records import SIDES, Result, Signature, pair_of
+from penchant.records import SIDES, BaseResult, Signature, pair_of
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, levels, measured, told
-from penchant.views.rows import FIRST, At, Line, Source, compared, parted, sources
+from penchant.views.rows import FIRST, At, Line, RowSource, compared, parted, sources
 from penchant.wording.templates import Text
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -34,7 +34,7 @@ Named: TypeAlias = tuple[str, Line]
 """A model name and one line of its numbers."""
 
 
-def preferring(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def preferring(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the finding on each data set by the first score, then the comparison with people."""
     words = text.below("prose", "finding")
     sets = list(parted(results, "dataset"))
@@ -68,7 +68,7 @@ def _groups(rows: Sequence[Mapping[str, Any]], words: Text, *, these: bool) -> s
 
 
 class _Part:
-    def __init__(self, name: str, results: Sequence[Result], pairs: pl.DataFrame | None, words: Text) -> None:
+    def __init__(self, name: str, results: Sequence[BaseResult], pairs: pl.DataFrame | None, words: Text) -> None:
         self.found, self.pairs = sources(results), pairs
         self.kinds = of_stereotypes(results[0].summary, name)
         self.measure = STEREOTYPE if self.kinds else ACCURACY
@@ -171,7 +171,7 @@ class _Part:
             yield words.get("ceiling", over=over, number=_SHARE.number(ceiling.row))
 
 
-def _unequal(source: Source) -> int:
+def _unequal(source: RowSource) -> int:
     at = At(measure=ACCURACY, scope="overall", split=UNEQUAL, normalise=FIRST)
     return sum(int(line["n"]) for line in source.only(at))
 

@@ -15,7 +15,7 @@ from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.text_defects import error_value
 from penchant.records import Item
 from penchant.tables.documents import SETTINGS
-from penchant.tables.rows import Row, lacking
+from penchant.tables.rows import FileRow, lacking
 from penchant.text_io import stem
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
@@ -140,7 +140,7 @@ class PairTable:
         """Record an error at a line and column of the file."""
         self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
-    def text(self, row: Row, column: str) -> str:
+    def text(self, row: FileRow, column: str) -> str:
         """Return the text of a required field with white space kept; record an error if it is missing or blank."""
         value = row.values.get(column)
         if isinstance(value, str) and error_value(value):
@@ -156,7 +156,7 @@ class PairTable:
         self.refuse(message, row.line, column, _FILL if message in _BLANK else "")
         return ""
 
-    def optional(self, row: Row, column: str) -> str:
+    def optional(self, row: FileRow, column: str) -> str:
         """Return the text of a field that may be empty, with white space kept."""
         return "" if row.values.get(column) in (None, "") else self.text(row, column)
 
@@ -170,7 +170,7 @@ class PairTable:
         for error in blank:
             error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
-    def code(self, row: Row, column: str) -> str:
+    def code(self, row: FileRow, column: str) -> str:
         """Return a name or number that identifies a row or a group."""
         value = row.values.get(column)
         name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
@@ -188,7 +188,7 @@ class PairTable:
 
     def pair(
         self,
-        row: Row,
+        row: FileRow,
         name: str,
         groups: tuple[str, str],
         more: tuple[str, ...] = (),
@@ -200,7 +200,7 @@ class PairTable:
         texts = {role: self.text(row, column) for role, column in zip(ROLES, sentences, strict=True)}
         return Item(name, texts, labels, place(self.path, row.line))
 
-    def code_or(self, default: str, row: Row, column: str) -> str:
+    def code_or(self, default: str, row: FileRow, column: str) -> str:
         """Return the code in a column, which must be filled in every row; `default` if the table lacks the column."""
         return self.code(row, column) if column in self.columns else default
 
@@ -230,20 +230,20 @@ def _shown(column: str | tuple[str, ...]) -> str:
     return column if isinstance(column, str) else column[0]
 
 
-def _blimp(table: PairTable, row: Row, number: int) -> Item:
+def _blimp(table: PairTable, row: FileRow, number: int) -> Item:
     paradigm, phenomenon = table.code(row, "UID"), table.code(row, "linguistics_term")
     name = f"{paradigm}-{table.code(row, table.first('pairID', 'pair_id'))}"
     return table.pair(row, name, (paradigm, phenomenon), ("field",))
 
 
-def _rublimp(table: PairTable, row: Row, number: int) -> Item:
+def _rublimp(table: PairTable, row: FileRow, number: int) -> Item:
     paradigm, phenomenon = table.code(row, "PID"), table.code(row, "phenomenon")
     name = f"{paradigm}-{table.code_or(str(number), row, 'id')}"
     sentences = "source_sentence", "target_sentence"
     return table.pair(row, name, (paradigm, phenomenon), ("subtype", "domain"), sentences)
 
 
-def _turblimp(table: PairTable, row: Row, number: int) -> Item:
+def _turblimp(table: PairTable, row: FileRow, number: int) -> Item:
     """Read a row of TurBLiMP; the paradigm is the phenomenon with its subtype, without trailing blanks."""
     phenomenon = table.code(row, "phenomenon").strip()
     paradigm = "_".join(filter(None, (phenomenon, table.code_or("", row, "subtype").strip())))
@@ -251,14 +251,14 @@ def _turblimp(table: PairTable, row: Row, number: int) -> Item:
     return table.pair(row, f"{paradigm}-{number}", (paradigm, phenomenon), sentences=sentences)
 
 
-def _sling(table: PairTable, row: Row, number: int) -> Item:
+def _sling(table: PairTable, row: FileRow, number: int) -> Item:
     paradigm = table.code_or(stem(table.path), row, table.first("paradigm", "Paradigm"))
     phenomenon = table.code_or(paradigm, row, table.first("phenomenon", "Phenomenon"))
     name = f"{paradigm}-{table.code_or(str(number), row, 'pair_ID')}"
     return table.pair(row, name, (paradigm, phenomenon), ("field",))
 
 
-def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
+def _multiblimp(table: PairTable, row: FileRow, number: int) -> Item:
     """Read a row of MultiBLiMP; the paradigm is the phenomenon, exchanged features (SG -> PL) or language."""
     language = stem(table.path)
     paradigm = table.code_or(language, row, table.first("phenomenon", "feature_vals"))
@@ -266,7 +266,7 @@ def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
     return table.pair(row, f"{paradigm}-{number}", groups, sentences=("sen", "wrong_sen"))
 
 
-def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
+def _stereotypes(table: PairTable, row: FileRow, number: int) -> Item:
     """Read a stereotype pair: the phenomenon is the kind of bias, the paradigm the direction.
 
     If there is no direction column, every pair shows a stereotype. If the direction is a class number, so is the kind.
@@ -293,7 +293,7 @@ def _class_of(code: str, column: str) -> str:
     return known.get(code, code)
 
 
-def _comps(table: PairTable, row: Row, number: int) -> Item:
+def _comps(table: PairTable, row: FileRow, number: int) -> Item:
     phrase = table.text(row, "property_phrase")
     texts = {
         "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
@@ -305,7 +305,7 @@ def _comps(table: PairTable, row: Row, number: int) -> Item:
     return Item(table.code_or(str(number), row, "id"), texts, labels, place(table.path, row.line))
 
 
-def _plain(table: PairTable, row: Row, number: int) -> Item:
+def _plain(table: PairTable, row: FileRow, number: int) -> Item:
     file, names = stem(table.path), table.names
     groups = table.code_or(file, row, names.group), table.code_or(file, row, "phenomenon")
     item = table.pair(row, "", groups, sentences=(names.good, names.bad))
@@ -313,7 +313,7 @@ def _plain(table: PairTable, row: Row, number: int) -> Item:
     return replace(item, id=table.code_or(str(number), row, names.id), texts={**item.texts, **prefix})
 
 
-Read = Callable[[PairTable, Row, int], Item]
+Read = Callable[[PairTable, FileRow, int], Item]
 READERS: Mapping[Kind, Read] = {
     "blimp": _blimp,
     "crows-pairs": _stereotypes,

@@ -8,7 +8,7 @@ from pathlib import Path
 from penchant.corpus.priority_sampling import spread
 from penchant.errors import MethodError, one_of
 from penchant.instruments.minimal_pairs.data import read_many, whole
-from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.records import Item
 from penchant.tables.data_paths import SET_FILE
 from penchant.wording.templates import Text
@@ -18,7 +18,7 @@ _POINTS = 7
 _WORDS = Text.of(Path(__file__).parent).below("judging")
 
 
-def task(target: str, wishes: Wishes) -> Task | None:
+def task(target: str, wishes: Wishes) -> RatingTask | None:
     """Return the rating task for pairs in tables or a study; None for other targets. Raises DataError, MethodError."""
     path = Path(target)
     if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
@@ -41,10 +41,10 @@ def task(target: str, wishes: Wishes) -> Task | None:
     title, question, instructions = (words.get(key) for key in ("title", "question", "instructions"))
     question = wishes.question or question
     if way == CHOICE:
-        return Task(title, "choice", question, tuple(questions), value="choice", instructions=instructions)
+        return RatingTask(title, "choice", question, tuple(questions), value="choice", instructions=instructions)
     ends = {1: words.get("low"), _POINTS: words.get("high")}
     points = tuple(Point(float(n), ends.get(n, "")) for n in range(1, _POINTS + 1))
-    return Task(title, "scale", question, tuple(questions), points, layout="sides", instructions=instructions)
+    return RatingTask(title, "scale", question, tuple(questions), points, layout="sides", instructions=instructions)
 
 
 def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.estimates import BY_DIFFERENCE, SPLITS
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report import figures
 from penchant.report.figures import FAINT
 from penchant.report.lazy_altair import alt
@@ -92,7 +92,7 @@ def accuracy_by_length(
     return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
 
 
-def accuracies_by_length(results: Sequence[Result], text: Text) -> Any:
+def accuracies_by_length(results: Sequence[BaseResult], text: Text) -> Any:
     """Return charts of accuracy against |A|−|U| for models with more than one point; None if there is no such model."""
     curves = [source for source in sources(results) if is_curve(source.frame)]
     pair = text.facts["sides_of"][text.facts["level"]]
@@ -111,7 +111,7 @@ def is_curve(summary: pl.DataFrame) -> bool:
     return int(_by_difference(summary).filter(pl.col("n") >= FEWEST)["split"].n_unique()) > 1
 
 
-def tokens_by_length(results: Sequence[Result], text: Text) -> Any:
+def tokens_by_length(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart of the number of pairs by |A|−|U|, with one panel per tokenizer."""
     rows = []
     for source in sources(results):

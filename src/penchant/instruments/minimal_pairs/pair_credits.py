@@ -14,7 +14,7 @@ from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.strata_means import fixed_strata_share
 from penchant.instruments.minimal_pairs.these_groups import TYPES, few, holding
 from penchant.instruments.settings import Settings
-from penchant.records import Estimate, Result
+from penchant.records import BaseResult, Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, on_scale, paired_difference
 from penchant.wording.phrases import Method
@@ -68,7 +68,7 @@ def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
     return part["phenomenon" if by_type else "group"].to_list(), TYPES if by_type else "paradigms"
 
 
-def pair_of(dataset: str, result: Result) -> tuple[str, str]:
+def pair_of(dataset: str, result: BaseResult) -> tuple[str, str]:
     """Return the names of the sentences A and U in a data set; stereotype pairs have no acceptable sentence."""
     if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"

@@ -22,12 +22,12 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 )
 from penchant.instruments.minimal_pairs.pair_credits import ALL, deltas
 from penchant.instruments.minimal_pairs.these_groups import THESE, of_groups, over_groups
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import P
 from penchant.views.figures import SHAPES
-from penchant.views.rows import At, Line, Source, sources
+from penchant.views.rows import At, Line, RowSource, sources
 from penchant.views.tables import Column, TableSpec, count, level, model, number, p
 from penchant.wording.templates import Text
 
@@ -56,7 +56,7 @@ def _many(lines: Sequence[Line]) -> bool:
     return len({(line["dataset"], line["group"]) for line in lines}) > _MANY
 
 
-def _first(found: Sequence[Source]) -> Sequence[Source]:
+def _first(found: Sequence[RowSource]) -> Sequence[RowSource]:
     """Return only the first source, since the numbers about people are the same for all models."""
     return found[:1]
 
@@ -111,7 +111,7 @@ def _tables(suffix: str, scope: str) -> list[TableSpec]:
 PEOPLE = [spec for suffix, scope in _WHERE.items() for spec in _tables(suffix, scope)]
 
 
-def people_figure(results: Sequence[Result], text: Text) -> Any:
+def people_figure(results: Sequence[BaseResult], text: Text) -> Any:
     """Return charts of Δmodel against Δhuman, one panel per paradigm; None if there are no judgements."""
     judged = [source for source in sources(results) if source.result and kind_of(source.result.items)]
     points = [

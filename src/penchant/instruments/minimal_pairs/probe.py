@@ -27,7 +27,7 @@ from penchant.engine.normalisations import (
     constants,
 )
 from penchant.engine.scorer import language_model
-from penchant.engine.scoring_methods import METHODS, Method, method_for
+from penchant.engine.scoring_methods import METHODS, ScoringMethod, method_for
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
@@ -60,7 +60,7 @@ Drawn = tuple[PairSet, Item]
 """A pair, preceded by the set that contains it."""
 
 
-def _applying(method: Method, *, unigrams: bool) -> list[str]:
+def _applying(method: ScoringMethod, *, unigrams: bool) -> list[str]:
     """Return the usual normalisations for a method; with `unigrams`, also those that need unigram counts."""
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 

@@ -12,11 +12,11 @@ from penchant.instruments.minimal_pairs.defects import Marks
 from penchant.instruments.minimal_pairs.formats import ROLES, PairColumns
 from penchant.instruments.minimal_pairs.human_judgements import COLUMNS
 from penchant.instruments.minimal_pairs.these_groups import GROUPS, fixed
-from penchant.instruments.probe_fields import CITED, Columns, Data, Files, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Files, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
-from penchant.records import Result
-from penchant.report.no_difference_text import Scale
+from penchant.records import BaseResult
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
@@ -26,7 +26,7 @@ DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in GROUPS))
 """Names of the measures of differences between two models."""
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
-PAIRS = Table(ROLES, pair_rows)
+PAIRS = TableField(ROLES, pair_rows)
 """Metadata of a field for pairs, which may be given in Python."""
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 
@@ -43,7 +43,7 @@ class PairSettings(Settings):
         "lm-eval": {"normalise": "none", "space": "front", "ties": "good"},
         "babylm": {"normalise": "none", "ties": "good"},
     }
-    difference_scale: ClassVar[Scale] = Scale(
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
         dict.fromkeys(DIFFERENCES, 1),
         "give a share of pairs, such as 0.05 for 5 points",
         100,
@@ -119,7 +119,7 @@ class MinimalPairsSettings(PairSettings):
     For a table of stereotypes, those that are not called more, less, kind and direction. Naming any makes the files
     such tables.
     """
-    human: Annotated[Given[Paths | None, Data | None], CITED, Table(COLUMNS)] = default_of(default=None)
+    human: Annotated[Given[Paths | None, Data | None], CITED, TableField(COLUMNS)] = default_of(default=None)
     """Tables of people's judgements of some or all pairs: columns pair (its id), rater, and choice or two ratings.
     The choice is good or bad; rating_good and rating_bad are numbers, higher is better. A column dataset (the name of
     the pairs' file without its suffix) is needed if files have pairs of the same id. Columns good and bad, if present,
@@ -143,7 +143,7 @@ class FairPairsSettings(PairSettings):
     """
 
 
-def settings_of(result: Result) -> PairSettings:
+def settings_of(result: BaseResult) -> PairSettings:
     """Return the settings of a result of either probe. Raises StudyError if they are invalid."""
     kind = FairPairsSettings if result.signature["probe"] == FairPairsSettings.name else MinimalPairsSettings
     return kind.of(result.settings)

@@ -17,7 +17,7 @@ from penchant.instruments.base import require_comparable
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.instruments.minimal_pairs.pair_credits import ALL, HALF, credits, stereotyped
 from penchant.instruments.minimal_pairs.settings import settings_of
-from penchant.records import Estimate, Result, Signature, Test, summary_table
+from penchant.records import BaseResult, Estimate, Signature, Test, summary_table
 from penchant.report.tables import DECIDES
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes, Counts, check_level, check_resamples
@@ -31,7 +31,7 @@ _BLOCK = 2_000_000
 _ROW = ("family", "step", "dataset", "group", "normalise")
 
 
-def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
+def curve(family: str, checkpoints: Sequence[tuple[int, BaseResult]]) -> pl.DataFrame:
     """Return the accuracy on each paradigm at each step, and the step at which the paradigm is acquired.
 
     The accuracies are those in the summaries of the checkpoints. A paradigm is acquired at the first checkpoint after
@@ -61,7 +61,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     return rows if len(own) else rows.clear()
 
 
-def _of_paradigms(result: Result) -> pl.DataFrame:
+def _of_paradigms(result: BaseResult) -> pl.DataFrame:
     """Return the accuracies by paradigm; for a data set with one paradigm, the overall accuracy."""
     accuracies = result.summary.filter(
         (pl.col("measure") == ACCURACY) & (pl.col("split") == ALL) & ~pl.col("dataset").is_in(stereotyped(result.items))
@@ -74,7 +74,7 @@ def _of_paradigms(result: Result) -> pl.DataFrame:
 
 
 def _acquisitions(
-    family: str, steps: Sequence[int], results: Sequence[Result], signature: Signature
+    family: str, steps: Sequence[int], results: Sequence[BaseResult], signature: Signature
 ) -> Iterator[tuple[Estimate, Signature]]:
     settings = settings_of(results[0])
     for name in results[0].items["dataset"].unique(maintain_order=True).to_list():
@@ -106,7 +106,7 @@ def _family(dataset: str, how: str) -> Callable[[Estimate], str | None]:
     return lambda each: f"{ACQUIRED}, paradigms, {dataset}, {how}" if each.measure == ACQUIRED else None
 
 
-def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
+def estimates_of(change: CreditChange, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
     """Yield the step of the change, and the accuracies before and after it."""
     yield Estimate(
         ACQUIRED,
@@ -146,7 +146,7 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CreditChange:
     """A change in mean credit between two steps.
 
     `at` is the index of the first step after the change, at least 1; `low` and `high` are its confidence limits.
@@ -166,7 +166,7 @@ class Change:
 
 def change_point(
     credits: ArrayLike, *, level: float = 0.95, resamples: int = 10_000, seed: int = 0, noun: str = "items"
-) -> Change:
+) -> CreditChange:
     """Return the change point of credits, an array of items × steps with values 0, ½ or 1.
 
     A step function with one step is fitted to the mean credits: of all divisions of the steps into two parts, the one
@@ -203,7 +203,7 @@ def change_point(
     def mean(part: Array) -> Estimate:
         return clustered_mean(part.mean(1), range(items), level=level, noun=noun, proportion=True)
 
-    return Change(
+    return CreditChange(
         int(at),
         int(low),
         int(high),

@@ -29,14 +29,14 @@ from penchant.instruments.minimal_pairs.pair_credits import ALL, STEREOTYPE, del
 from penchant.instruments.minimal_pairs.people_views import PEOPLE, people_figure
 from penchant.instruments.minimal_pairs.settings import DIFFERENCE
 from penchant.instruments.minimal_pairs.these_groups import THESE, TYPES, is_fixed, of_groups, sampled
-from penchant.records import Result, Signature
+from penchant.records import BaseResult, Signature
 from penchant.report.item_browser import every_item
 from penchant.report.tables import Cell, Number, P, shown
 from penchant.stats.logistic import LACK_OF_FIT
 from penchant.views.figures import Drawn, Each, Forest
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import FIRST, At, Line, Source, parted, sources
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import FIRST, At, Line, RowSource, parted, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import read_method
@@ -48,7 +48,7 @@ _WORDS = Text.of(Path(__file__).parent).below("charts")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 
 
-def facts(results: Sequence[Result]) -> dict[str, Any]:
+def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     """Return the facts about some results that templates of the report text may use."""
     items = every_item(results)
     of_stereotypes = stereotyped(items)
@@ -77,7 +77,7 @@ def facts(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _roles(results: Sequence[Result], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
+def _roles(results: Sequence[BaseResult], items: pl.DataFrame, sets: Sequence[str]) -> tuple[str, str]:
     """Return the names of the two sentences of a pair; in stereotype pairs, neither is acceptable."""
     if not sets:
         return "acceptable", "unacceptable"
@@ -118,7 +118,7 @@ def _of_score(measure: object) -> bool:
     return str(measure).startswith(STEREOTYPE)
 
 
-def _by_step(found: Sequence[Source]) -> list[Source]:
+def _by_step(found: Sequence[RowSource]) -> list[RowSource]:
     frames = (source.frame.filter(measure=BY_DIFFERENCE, scope="overall") for source in found)
     steps = (frame.sort("dataset", pl.col("split").cast(pl.Int32), maintain_order=True) for frame in frames)
     return [replace(source, frame=frame) for source, frame in zip(found, steps, strict=True)]
@@ -213,7 +213,7 @@ def _lengths(line: Line) -> Cell:
     return "A=U" if line["split"] == EQUAL and _of_itself(line) else str(line["split"])
 
 
-def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
+def _compared(found: Sequence[RowSource], *more: Column, last: Sequence[Column] = ()) -> list[Column]:
     """Return the columns of differences; `scores_differ` only if every row compares two settings of one model."""
     alike = all(_of_itself(line) for source in found for line in source.lines)
     counts = COUNTED if alike else COUNTED[:-1]
@@ -225,7 +225,7 @@ def _compared(found: Sequence[Source], *more: Column, last: Sequence[Column] = (
     ]
 
 
-def _overall(found: Sequence[Source]) -> list[Column]:
+def _overall(found: Sequence[RowSource]) -> list[Column]:
     few = any(line["scope"] == THESE for source in found for line in source.lines)
     return _compared(found, *([Column("over", _over)] if few else []))
 
@@ -245,7 +245,7 @@ COMPARED = (
 # Figures -------------------------------------------------------------------------------------------------------------
 
 
-def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Source]:
+def _percent(found: Sequence[RowSource], by: str, scale: float = 100) -> list[RowSource]:
     """Return rows in percent: first the rows over all pairs, then those of a scope in the order of the first model."""
     ranks: dict[str, int] = {}
     total = _WORDS.get("total")
@@ -265,7 +265,7 @@ def _percent(found: Sequence[Source], by: str, scale: float = 100) -> list[Sourc
     return percent
 
 
-def _groups(found: Sequence[Source]) -> list[Source]:
+def _groups(found: Sequence[RowSource]) -> list[RowSource]:
     """Return accuracies by paradigm, or for stereotypes, whose paradigms are directions, by kind of bias."""
     kinds = any(stereotyped(source.frame) for source in found)
     scope = "phenomenon" if kinds else "group"
@@ -306,7 +306,7 @@ FIGURES = (
 )
 
 
-def _of_kinds(source: Source) -> Source:
+def _of_kinds(source: RowSource) -> RowSource:
     kind = pl.when(pl.col("scope") == "stereotype").then(pl.lit("phenomenon")).otherwise("scope")
     return replace(source, frame=source.frame.filter(measure=STEREOTYPE).with_columns(scope=kind))
 
@@ -314,30 +314,30 @@ def _of_kinds(source: Source) -> Source:
 # Items ---------------------------------------------------------------------------------------------------------------
 
 
-def _judged(result: Result) -> pl.DataFrame:
+def _judged(result: BaseResult) -> pl.DataFrame:
     """Return the items with people's judgements in a column named after the kind of judgement."""
     return result.items.rename({SHARE: kind_of(result.items) or ""}) if kind_of(result.items) else result.items
 
 
-def _preferred(result: Result) -> pl.Series:
+def _preferred(result: BaseResult) -> pl.Series:
     sides = _roles([result], result.items, stereotyped(result.items))
     names = {1.0: sides[0], 0.5: "tie", 0.0: sides[1]}
     return pl.Series([names[each] for each in preferences(result.items, _hows(result)[0]).tolist()], dtype=pl.String)
 
 
-def _hows(result: Result) -> list[str]:
+def _hows(result: BaseResult) -> list[str]:
     return list(result.signature["normalise"].split(","))
 
 
-def _margin(result: Result) -> pl.Series:
+def _margin(result: BaseResult) -> pl.Series:
     return pl.Series(deltas(result.items, _hows(result)[0]), dtype=pl.Float64)
 
 
-def _longer(result: Result) -> pl.Series:
+def _longer(result: BaseResult) -> pl.Series:
     return result.items["difference"].sign().replace_strict(_SPLIT_NAMES)
 
 
-def _remarks(result: Result) -> list[str]:
+def _remarks(result: BaseResult) -> list[str]:
     words = _WORDS.given(sides=_roles([result], result.items, stereotyped(result.items)))
     margins = [[(how, value) for value in deltas(result.items, how).tolist()] for how in _hows(result)]
     remarks = ([f"{how} {'+' if v > 0 else ''}{_signed(v)}" for how, v in row] for row in zip(*margins, strict=True))
@@ -348,12 +348,12 @@ def _signed(value: float) -> str:
     return shown(value, ".3f").replace("-", "−")
 
 
-def _tokens(role: str) -> Tokens:
+def _tokens(role: str) -> TokenStrip:
     def said(items: pl.DataFrame) -> list[str]:
         rows = items.select(f"score_{role}", f"n_tokens_{role}").iter_rows()
         return [_WORDS.get("score", score=_signed(score), n=n) for score, n in rows]
 
-    return Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", said)
+    return TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", said)
 
 
 ITEMS = Items(
@@ -372,4 +372,4 @@ ITEMS = Items(
     rows=_judged,
     parallel=True,
 )
-VIEWS = Views(TABLES, COMPARED, FIGURES, ITEMS, (Said(preferring),), facts)
+VIEWS = Views(TABLES, COMPARED, FIGURES, ITEMS, (FindingPart(preferring),), facts)

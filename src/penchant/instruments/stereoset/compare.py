@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from penchant.instruments.comparison import Scored, ScoredComparison
+from penchant.instruments.comparison import ComparedSide, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.estimates import (
     ALL,
@@ -27,7 +27,9 @@ from penchant.records import Estimate
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
-def differences(a: Scored[StereoSetSettings], b: Scored[StereoSetSettings], unlike: bool) -> Iterator[Estimate]:
+def differences(
+    a: ComparedSide[StereoSetSettings], b: ComparedSide[StereoSetSettings], unlike: bool
+) -> Iterator[Estimate]:
     """Yield the differences a − b in SS and LMS on the same clusters, in percentage points, overall and by bias type.
 
     Each is given as a mean over terms with a t interval and test, and as a mean over clusters with a cluster-robust t

@@ -51,7 +51,7 @@ def _role(value: object) -> object:
     return _CLASSES[int(str(value))] if is_class else value
 
 
-class Sentence(BaseModel):
+class ClusterSentence(BaseModel):
     """One of the three sentences of a cluster."""
 
     model_config = _IGNORING
@@ -80,7 +80,7 @@ class ClusterRow(BaseModel):
     """The kind of group that the target is, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
     """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the sentence before the three."""
-    sentences: Annotated[list[Sentence], BeforeValidator(_listed)]
+    sentences: Annotated[list[ClusterSentence], BeforeValidator(_listed)]
     """The three sentences."""
 
 

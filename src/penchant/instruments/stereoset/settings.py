@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.probe_fields import CITED, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.data import Part, as_document
 from penchant.instruments.unknown_tokens import OnUnknown
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
@@ -34,11 +34,11 @@ class StereoSetSettings(Settings):
 
     name: ClassVar[str] = "stereoset"
     limited: ClassVar[str] = "clusters"
-    difference_scale: ClassVar[Scale] = Scale(
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
         {SS_GAP: 100, LMS_GAP: 100}, "give percentage points, such as 5", 1, "percentage points", ".1f"
     )
 
-    data: Annotated[Given[str, Data], CITED, Table(rows=as_document)] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField(rows=as_document)] = Field(kw_only=False)
     """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence.
 
     In Python, also its keys, or a frame or rows, one a cluster, with the columns id, target, bias_type, context and

@@ -28,13 +28,13 @@ from penchant.instruments.stereoset.estimates import (
 )
 from penchant.instruments.stereoset.settings import LMS_GAP, SS_GAP
 from penchant.plurals import counted
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell, estimate
 from penchant.views.figures import Each, Forest, Panels
-from penchant.views.finding import Across, Differences, Levels, Said, finding
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import FIRST, At, Line, Source, but, parted, sources
+from penchant.views.finding import Across, ClearDifferences, FindingPart, Levels, finding
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import FIRST, At, Line, RowSource, but, parted, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.templates import Text
@@ -46,7 +46,7 @@ _CHANCE = 50
 _TOLD: dict[str, Any] = {"mean": OVER_TERMS, "lengths": ALL, "normalise": FIRST}
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     parts = results[0].signature["part"].split(",")
     return {
         "parts": parts,
@@ -56,13 +56,13 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _way(result: Result) -> str:
+def _way(result: BaseResult) -> str:
     method = result.signature["method"]
     kind = "masked" if result.signature["bos"] == "template" else "causal"
     return f"{method}, {kind}" if method.startswith(AUTHORS) else method
 
 
-def _ties(source: Source) -> Iterator[tuple[int, str]]:
+def _ties(source: RowSource) -> Iterator[tuple[int, str]]:
     """Yield the number of ties between stereotype and anti-stereotype, and their place, if there are any."""
     for line in source.only(At(measure=TIES, scope=OVERALL, part=but(BOTH))):
         if n := round(line["value"] * line["n"]):
@@ -87,7 +87,7 @@ def _shared(line: Line | None) -> Cell:
     return "–" if line is None else estimate(line.row, ".1f", count=True)
 
 
-def _rows(found: Sequence[Source]) -> list[Source]:
+def _rows(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows with the bias type in the form used by figures; the rows for all types come first."""
     kind = pl.when(pl.col("scope") == BIAS_TYPE).then("group")
     return [
@@ -106,11 +106,11 @@ _GAPS = (*(number("ss", "+.1f"), p("p-ss"), number("lms", "+.1f", measure=LMS_GA
 # Items ---------------------------------------------------------------------------------------------------------------
 
 
-def _how(result: Result) -> str:
+def _how(result: BaseResult) -> str:
     return str(result.summary["normalise"][0])
 
 
-def _preferred(result: Result) -> pl.Series:
+def _preferred(result: BaseResult) -> pl.Series:
     """Return the role of the sentence with the highest score in each cluster."""
     against = margins(result.items, _how(result))
     order = [_highest(*row) for row in zip(*(margin.tolist() for margin in against), strict=True)]
@@ -123,11 +123,11 @@ def _highest(s_a: float, s_u: float, a_u: float) -> str:
     return best[0] if len(best) == 1 else "tie"
 
 
-def _gap(result: Result) -> pl.Series:
+def _gap(result: BaseResult) -> pl.Series:
     return pl.Series(margins(result.items, _how(result))[0])
 
 
-def _read(result: Result) -> pl.DataFrame:
+def _read(result: BaseResult) -> pl.DataFrame:
     """Return the items with the scored text of each sentence, which for masked models may be only the fill."""
     fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
     return result.items.with_columns(
@@ -135,17 +135,17 @@ def _read(result: Result) -> pl.DataFrame:
     )
 
 
-def _tokens(role: str, name: str) -> Tokens:
+def _tokens(role: str, name: str) -> TokenStrip:
     def said(items: pl.DataFrame) -> list[str]:
         return [counted(n, "tokens") for n in items[f"n_tokens_{name}"]]
 
-    return Tokens(role, f"tokens_{name}", f"scored_{name}", f"logprobs_{name}", said)
+    return TokenStrip(role, f"tokens_{name}", f"scored_{name}", f"logprobs_{name}", said)
 
 
 # Finding -------------------------------------------------------------------------------------------------------------
 
 
-def _meaningful(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _meaningful(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield a sentence on the LMS of each model, and on models whose SS is hard to interpret."""
     lines = [(source.model, line) for source in sources(results) for line in source.only(At(measure=LMS, **_WHOLE))]
     each = levels([(name, line.row) for name, line in lines], _SCORE, "50%")
@@ -156,13 +156,13 @@ def _meaningful(results: Sequence[Result], comparison: pl.DataFrame | None, text
 _WHOLE: dict[str, Any] = {"scope": OVERALL, **_TOLD}
 _OF_PART = (
     Levels("ss", At(measure=SS, **_WHOLE), _SCORE, "50%"),
-    Said(_meaningful),
-    Differences("differences", At(measure=SS_GAP, scope=OVERALL, mean=OVER_TERMS, normalise=FIRST), _POINTS),
+    FindingPart(_meaningful),
+    ClearDifferences("differences", At(measure=SS_GAP, scope=OVERALL, mean=OVER_TERMS, normalise=FIRST), _POINTS),
     Across("types", At(measure=SS, scope=BIAS_TYPE, **_TOLD), _SCORE, "group", "50%"),
 )
 
 
-def _by_part(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _by_part(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the finding for each part, by the first score, over target terms."""
     for part, alone in parted(results, "part"):
         compared = None if comparison is None else comparison.filter(part=part)
@@ -259,6 +259,6 @@ VIEWS = Views(
         rows=_read,
         sums=False,
     ),
-    finding=(Said(_by_part),),
+    finding=(FindingPart(_by_part),),
     facts=_facts,
 )

@@ -9,7 +9,7 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.values.cells import Array, Cell, Cells, number_alone, placed
+from penchant.instruments.values.cells import Array, Cells, WordingCell, number_alone, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.representativeness import People, beside_people, fewer, turned, worth
 from penchant.instruments.values.survey import Survey
@@ -66,7 +66,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
         yield _ranks(cell, group, asked)
 
 
-def _respondents(survey: Survey, cell: Cell) -> Estimate:
+def _respondents(survey: Survey, cell: WordingCell) -> Estimate:
     """Return the number of a group's respondents; notes name those left out and the answer that counts as agreeing."""
     notes = present(
         Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
@@ -84,7 +84,9 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
     return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
 
 
-def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], source: Note) -> Iterator[Estimate]:
+def of_people(
+    cell: WordingCell, value: str, group: People, chosen: NDArray[np.bool_], source: Note
+) -> Iterator[Estimate]:
     """Yield mean, spread and quantiles of respondents' scores from `source`; with weights, their effective number."""
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, whole = len(scores), cell.settings.level, len(group.table)
@@ -141,7 +143,7 @@ def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Est
     return Estimate(SURVEY_SD, sd, n, low, high, level, method, notes=notes)
 
 
-def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
+def _ranks(cell: WordingCell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     """Return the rank correlation of ratings with the mean answers to the same statements."""
     level = cell.settings.level
     people, ratings = group.means[asked], cell.ratings[asked]

@@ -29,7 +29,7 @@ CROOKED = ("line-without-intercept", "line-of-slope-one")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class CalibrationLines:
     """Calibrations: three arrays of one shape, with one entry per calibration (such as per resample)."""
 
     slope: Array
@@ -45,7 +45,7 @@ class Lines:
         return probability
 
 
-def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
+def lines(x: Array, y: Array, weights: Array, line: Line) -> CalibrationLines:
     """Return the calibration y ≈ a·x + b, with the spread σ around it, for every row of `weights`.
 
     x and y are the log-probabilities of disagreeing and agreeing; `weights`, shape (rows, statements), counts each
@@ -66,10 +66,10 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
             offset = middle + total / n
             squares = weights @ (gap - middle) ** 2 - total**2 / n
             squares = np.where(squares > _ROUNDING * (weights @ (x * x + y * y)), squares, 0.0)
-        return Lines(slope, offset, np.sqrt(np.maximum(squares, 0) / (n - 1)))
+        return CalibrationLines(slope, offset, np.sqrt(np.maximum(squares, 0) / (n - 1)))
 
 
-def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: int) -> Lines:
+def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: int) -> CalibrationLines:
     """Return the calibration for every resample of the neutral statements."""
 
     def fitted(counts: Counts, units: Array) -> Array:
@@ -77,7 +77,7 @@ def resampled_lines(x: Array, y: Array, line: Line, *, seed: Seed, resamples: in
         return np.column_stack([drawn.slope, drawn.offset, drawn.sigma])
 
     draws = resampled(fitted, np.column_stack([x, y]), seed=seed, resamples=resamples, pooled=False)
-    return Lines(*np.ascontiguousarray(draws.T))
+    return CalibrationLines(*np.ascontiguousarray(draws.T))
 
 
 def rating(agreement: Array) -> Array:

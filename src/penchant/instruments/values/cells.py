@@ -12,7 +12,7 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.values.calibration import Line, Lines, lines, rating, resampled_lines
+from penchant.instruments.values.calibration import CalibrationLines, Line, lines, rating, resampled_lines
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.records import Estimate
@@ -35,7 +35,7 @@ def placed(estimate: Estimate, measure: str, variant: str, group: str, value: st
 
 
 @dataclass(frozen=True)
-class Cell:
+class WordingCell:
     """One wording and group: log-probabilities of both stances, and their calibration.
 
     `neutral` and `statements` have the log-probabilities of disagreeing (x) and agreeing (y). `reversed` marks
@@ -50,13 +50,13 @@ class Cell:
     settings: ValuesSettings
 
     @cached_property
-    def fitted(self) -> Lines:
+    def fitted(self) -> CalibrationLines:
         """The calibration on all neutral statements."""
         x, y = self.neutral
         return lines(x, y, np.ones((1, len(x))), self.settings.line)
 
     @cached_property
-    def drawn(self) -> Lines:
+    def drawn(self) -> CalibrationLines:
         """A calibration for every resample of the neutral statements."""
         x, y = self.neutral
         settings = self.settings
@@ -125,7 +125,7 @@ class Cells:
 
     def __init__(self, items: pl.DataFrame, settings: ValuesSettings) -> None:
         self.settings = settings
-        self.cells: dict[tuple[str, str], Cell] = {}
+        self.cells: dict[tuple[str, str], WordingCell] = {}
         self._picks: dict[tuple[str, ...], NDArray[np.intp]] = {}
         first: pl.DataFrame | None = None
         for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
@@ -144,7 +144,7 @@ class Cells:
             rows = part.filter(pl.col("kind") == "statement")
             neutral, statements = (cast(tuple[Array, Array], sides[kind]) for kind in ("calibration", "statement"))
             key = str(variant), str(group)
-            self.cells[key] = Cell(*key, neutral, statements, rows["reversed"].to_numpy(), settings)
+            self.cells[key] = WordingCell(*key, neutral, statements, rows["reversed"].to_numpy(), settings)
             self.ids, self.values = rows["id"].to_list(), rows["value"].to_list()
         self.variants = list(dict.fromkeys(variant for variant, _ in self.cells))
         self.groups = list(dict.fromkeys(group for _, group in self.cells))

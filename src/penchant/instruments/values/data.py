@@ -93,7 +93,7 @@ class NeutralRow(BaseModel):
     """A neutral clause as it stands after "agrees that"."""
 
 
-class Template(BaseModel):
+class StanceTemplate(BaseModel):
     """Two sentences of a group that agree and disagree, and differ only in the brackets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -107,7 +107,7 @@ class Template(BaseModel):
     """The same sentence with the disagreeing stance in [brackets]."""
 
     @model_validator(mode="after")
-    def _equal_outside(self) -> Template:
+    def _equal_outside(self) -> StanceTemplate:
         if _SPAN.sub("[]", self.agree) != _SPAN.sub("[]", self.disagree):
             raise ValueError("the agreeing and the disagreeing sentence differ outside the brackets")
         if self.agree == self.disagree:
@@ -162,7 +162,7 @@ class ValuesFile(BaseModel):
     like: str | None = None
     """A bundled set of the same language, whose neutral statements and templates are used where this file names none.
     Default: none."""
-    templates: Annotated[list[Template], Field(min_length=1)] | None = None
+    templates: Annotated[list[StanceTemplate], Field(min_length=1)] | None = None
     """The sentences of every group in every wording. Default: those of the set named under `like`."""
     statement: str | None = None
     """The data statement. Default: none."""
@@ -196,7 +196,7 @@ class ValuesSet:
     statements: tuple[Statement, ...]
     calibration: tuple[Statement, ...]
     negations: tuple[Statement, ...]
-    templates: tuple[Template, ...]
+    templates: tuple[StanceTemplate, ...]
     files: tuple[Path, ...]
     sha256: str
 
@@ -276,7 +276,7 @@ def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
     return read_values(SETS / description.like)
 
 
-def _check_templates(templates: list[Template], path: Path) -> None:
+def _check_templates(templates: list[StanceTemplate], path: Path) -> None:
     """Raise DataError unless every variant has every group, once."""
     seen = [(template.variant, template.group) for template in templates]
     for key in seen:

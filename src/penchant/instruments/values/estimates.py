@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.calibration import calibration
-from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cell, Cells, placed
+from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cells, WordingCell, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.group_distance import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.representativeness import FROM_SURVEY
@@ -100,7 +100,7 @@ def groups_compared(cells: Cells, variant: str, first: str, second: str) -> Iter
 
 
 def _compared(
-    cells: Cells, measure: str, a: Sequence[Cell], b: Sequence[Cell], by: Mapping[str, str]
+    cells: Cells, measure: str, a: Sequence[WordingCell], b: Sequence[WordingCell], by: Mapping[str, str]
 ) -> Iterator[Estimate]:
     """Yield the mean ratings of some cells minus those of others by value, paired by statement."""
     for name, inside in cells.blocks():
@@ -144,7 +144,7 @@ def _reasoned(estimate: Estimate) -> Estimate:
     return replace(estimate, method=None, notes=(Note("values.some-without-spread"),))
 
 
-def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
+def _ratings(cells: Cells, cell: WordingCell) -> Iterator[Estimate]:
     settings = cells.settings
     for name, inside in cells.blocks():
         ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
@@ -167,7 +167,7 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
 
 
 def _spread(
-    cells: Cells, cell: Cell, ratings: Array, draws: Array, is_reversed: NDArray[np.bool_]
+    cells: Cells, cell: WordingCell, ratings: Array, draws: Array, is_reversed: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     """Yield the sd of the ratings within a value, and that of as many neutral statements, as many of them mirrored.
 
@@ -241,7 +241,7 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
         yield placed(estimate, SHARE.format(name), EVERYTHING, EVERYTHING, EVERYTHING)
 
 
-def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
+def _negations(items: pl.DataFrame, cell: WordingCell) -> Iterator[Estimate]:
     """Yield distance and correlation of ratings with the mirrored ratings (6 − rating) of the negated statements."""
     cell_items = items.filter((pl.col("variant") == cell.variant) & (pl.col("group") == cell.group))
     pairs = cell_items.filter(pl.col("kind") == "statement").join(

@@ -16,12 +16,12 @@ from penchant.instruments.values.group_distance import GROUP_MEAN, NEARER
 from penchant.instruments.values.representativeness import FROM_SURVEY, SOME
 from penchant.instruments.values.tables import FEWEST, FEWEST_OF_DISTANCES, is_weighted
 from penchant.letter_case import WITH_RULES, capitalised
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, told
 from penchant.report.item_browser import every_item
 from penchant.report.tables import P
 from penchant.stats.bootstrap import FEWEST_BEYOND
-from penchant.views.rows import FIRST, At, Line, Source, compared, sources
+from penchant.views.rows import FIRST, At, Line, RowSource, compared, sources
 from penchant.wording.phrases import in_words, notes_of
 from penchant.wording.templates import Text
 
@@ -34,7 +34,7 @@ _PAIRS = 6
 """Number of pairs of groups of people, by group of the templates, named in one sentence."""
 
 
-def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def found(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the finding of value statements.
 
     In order: negated statements that are not rated as the mirror image; the group of people that a model is nearer to;
@@ -59,7 +59,7 @@ def found(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
         yield _nearer_by_value(source, words.below("nearer-by-value").given(model=source.model))
 
 
-def _main(source: Source) -> str:
+def _main(source: RowSource) -> str:
     assert source.result is not None
     return str(source.result.items["variant"][0])
 
@@ -74,7 +74,7 @@ def _grouped(lines: Iterable[Line], key: Callable[[Line], str]) -> dict[str, lis
 _group = itemgetter("group")
 
 
-def _cells(models: Sequence[Source], measure: str) -> Iterator[tuple[str, list[Line]]]:
+def _cells(models: Sequence[RowSource], measure: str) -> Iterator[tuple[str, list[Line]]]:
     """Yield the rows of a measure in the main wording, by model and group."""
     for source in models:
         for group, lines in _grouped(source.only(At(measure=measure, variant=_main(source))), _group).items():
@@ -89,7 +89,7 @@ def _placed(lines: Sequence[Line]) -> Iterator[tuple[str, Estimated]]:
         yield f"{line['dimension']} ({line['group']})" if groups else line["dimension"], line.row
 
 
-def _unmirrored(models: Sequence[Source], words: Text) -> str:
+def _unmirrored(models: Sequence[RowSource], words: Text) -> str:
     """Return a warning if negated statements are not rated as the mirror image, or if there are none to check."""
     if all(source.result and (source.result.items["kind"] != "negation").all() for source in models):
         return words.get("unchecked")
@@ -102,7 +102,7 @@ def _unmirrored(models: Sequence[Source], words: Text) -> str:
     return words.get("unmirrored", astray=astray[:_CELLS], rest=len(astray) - _CELLS) if astray else ""
 
 
-def _means(models: Sequence[Source], words: Text) -> Iterator[str]:
+def _means(models: Sequence[RowSource], words: Text) -> Iterator[str]:
     """Yield a sentence on the mean ratings; with several values, one for every model and group."""
     cells = [
         (name, list(_placed(lines))) for name, lines in _cells(models, MEAN) if measured(line.row for line in lines)
@@ -117,14 +117,14 @@ def _means(models: Sequence[Source], words: Text) -> Iterator[str]:
     yield own.get("more", rest=len(cells) - _CELLS) if len(cells) > _CELLS else ""
 
 
-def _of_wordings(source: Source, words: Text) -> str:
+def _of_wordings(source: RowSource, words: Text) -> str:
     lines = source.only(At(measure=WORDINGS))
     several = [line for line in lines if line["dimension"] != EVERYTHING] or lines
     places = [(f"{line['dimension']}, {line['variant']}", line.row) for line in several]
     return across(places, _GAP, words.get("noun"), words.get("what"))
 
 
-def _of_people(source: Source, *, overall: bool) -> list[Line]:
+def _of_people(source: RowSource, *, overall: bool) -> list[Line]:
     """Return the differences of distances from groups of people in the main wording, overall or by value.
 
     With a single value, the differences for it count as overall.
@@ -134,7 +134,7 @@ def _of_people(source: Source, *, overall: bool) -> list[Line]:
     return [line for line in lines if (one or line["dimension"] == EVERYTHING) is overall]
 
 
-def _nearer_overall(source: Source, words: Text) -> str:
+def _nearer_overall(source: RowSource, words: Text) -> str:
     lines = _of_people(source, overall=True)
     if not lines:
         return ""
@@ -166,7 +166,7 @@ def _nearer_to(line: Line, words: Text) -> str:
     return words.get("apart", number=_DISTANCE.number(row, n=False), **facts)
 
 
-def _nearer_by_value(source: Source, words: Text) -> str:
+def _nearer_by_value(source: RowSource, words: Text) -> str:
     """Return a sentence on the values in which the model is nearer to one of two groups of people, if there are any."""
     lines = _of_people(source, overall=False)
     templates = len({line["group"] for line in lines}) > 1
@@ -175,7 +175,7 @@ def _nearer_by_value(source: Source, words: Text) -> str:
     return across(places, _GAP, own.get("noun"), own.get("what"))
 
 
-def _beside_survey(models: Sequence[Source], words: Text) -> str:
+def _beside_survey(models: Sequence[RowSource], words: Text) -> str:
     """Return a sentence on the mean ratings that differ from the respondents' mean; empty without a survey."""
     places = [
         (f"{line['dimension']}, {name}", line.row)
@@ -198,7 +198,7 @@ def _beside_survey(models: Sequence[Source], words: Text) -> str:
     return own.get("what", each=each, **facts)
 
 
-def facts(results: Sequence[Result]) -> dict[str, Any]:
+def facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     """Return the facts that the texts about some results may use."""
     first, items = sources(results)[0], every_item(results)
     signatures = [result.signature for result in results]
@@ -233,7 +233,7 @@ def _wordings(items: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _kept(source: Source) -> dict[str, str]:
+def _kept(source: RowSource) -> dict[str, str]:
     """Return the number of respondents and those left out, in words, and the answer that counts as agreeing."""
     lines: list[Line] = source.only(At(measure=RESPONDENTS))[:1]
     notes = notes_of(lines[0].row) if lines else []
@@ -241,7 +241,7 @@ def _kept(source: Source) -> dict[str, str]:
     return {"kept": in_words(note for note in notes if note.code != AGREEING), "agreeing": agreeing}
 
 
-def _left_out(source: Source) -> Iterator[tuple[str, str, int, int, float]]:
+def _left_out(source: RowSource) -> Iterator[tuple[str, str, int, int, float]]:
     """Yield the group, value, number and share of respondents left out for a missing answer."""
     for line in source.only(At(measure=(SURVEY_MEAN, GROUP_MEAN))):
         for lost in (note.params for note in notes_of(line.row) if note.code == LEFT_OUT):

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone, placed
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cells, WordingCell, number_alone, placed
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.representativeness import People, fewer, from_people, respondents, worth
 from penchant.instruments.values.survey import Survey
@@ -91,7 +91,7 @@ def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_])
 
 
 def _of_cell(
-    cells: Cells, cell: Cell, groups: Mapping[str, People], chosen: NDArray[np.bool_], value: str
+    cells: Cells, cell: WordingCell, groups: Mapping[str, People], chosen: NDArray[np.bool_], value: str
 ) -> Iterator[Estimate]:
     """Yield a value's mean rating minus every group's mean, the distances from groups, and their differences."""
     for name, group in groups.items():
@@ -105,7 +105,7 @@ def _of_cell(
         )
 
 
-def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
+def _distance(cells: Cells, cell: WordingCell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
     """Return the distance from a group, or the difference of two distances, over statements that all answered."""
     settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)

@@ -12,14 +12,14 @@ from penchant.instruments.values.probe import Values
 from penchant.instruments.values.settings import DIFFERENCE, ValuesSettings
 from penchant.instruments.values.survey_description import SurveyFile
 from penchant.instruments.values.views import VIEWS
-from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.rating.tasks import Point, Question, RatingTask, Wishes
 from penchant.tables.data_paths import SET_FILE, bundled
 from penchant.views.headline import Headline
 from penchant.views.rows import FIRST, At
 from penchant.views.section import section
 
 
-def task(target: str, wishes: Wishes) -> Task | None:
+def task(target: str, wishes: Wishes) -> RatingTask | None:
     """Return the statements of a set as a survey of one's own; None for another target. Raises DataError."""
     path = Path(target)
     known = (path / SET_FILE).is_file() or path.name == SET_FILE
@@ -27,7 +27,7 @@ def task(target: str, wishes: Wishes) -> Task | None:
         return None
     words, read = TEXT.below("judging"), read_values(target)
     names = words.paragraphs("points")
-    return Task(
+    return RatingTask(
         words.get("title"),
         "scale",
         wishes.question or words.get("title"),

@@ -19,7 +19,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.unknown_tokens import known_items, known_texts, signed_unknown
 from penchant.instruments.values.cautions import value_cautions
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.data import CAUTIONS, Statement, Template, ValuesSet, read_values
+from penchant.instruments.values.data import CAUTIONS, StanceTemplate, Statement, ValuesSet, read_values
 from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey, read_survey
@@ -117,7 +117,7 @@ class Values(ValuesSettings, Probe[Rated]):
         return [*self.statements(base).files, *(survey.files if survey else ())]
 
     @staticmethod
-    def _rows(values_set: ValuesSet, clauses: Sequence[Statement]) -> Iterator[tuple[Template, Statement]]:
+    def _rows(values_set: ValuesSet, clauses: Sequence[Statement]) -> Iterator[tuple[StanceTemplate, Statement]]:
         return ((template, clause) for template in values_set.templates for clause in clauses)
 
     def _sentences(
@@ -212,7 +212,7 @@ def _cited(survey: Survey | None) -> str:
     return f"{'synthetic ' if survey.synthetic else ''}{survey.name}#{survey.sha256[:6]}"
 
 
-def _items(rows: Iterator[tuple[Template, Statement]], scores: Sequence[SentenceScore]) -> pl.DataFrame:
+def _items(rows: Iterator[tuple[StanceTemplate, Statement]], scores: Sequence[SentenceScore]) -> pl.DataFrame:
     """Return one row per template and clause: its labels, both sentences, and the log-probability of each stance."""
     records: list[dict[str, Any]] = []
     for (template, clause), agree, disagree in zip(rows, scores[::2], scores[1::2], strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.instruments.values.calibration import representativeness
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cells, WordingCell, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
@@ -107,7 +107,7 @@ def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME
 
 
 def beside_people(
-    cells: Cells, cell: Cell, value: str, group: People, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
+    cells: Cells, cell: WordingCell, value: str, group: People, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     """Yield the representativeness of ratings and of their mean, and the mean's difference from people's mean.
 
@@ -137,7 +137,7 @@ def beside_people(
         yield cell.placed(found.noted(fewer(chosen, inside)), measure, value)
 
 
-def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
+def representative_each(cell: WordingCell, group: People, chosen: NDArray[np.bool_]) -> Array:
     """Return the representativeness of every chosen statement's rating among the answers to it."""
     pairs = zip(cell.ratings[chosen], group.table[:, chosen].T, strict=True)
     return np.array([_representative(float(rating), answers, group.weights) for rating, answers in pairs])
@@ -150,7 +150,9 @@ def _representative(rating: float, answers: Array, weights: Array | None) -> flo
     return 2 * float(min(weighted_shares(answers, weights, rating)))
 
 
-def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Sequence[str]) -> Iterator[Estimate]:
+def _of_statements(
+    cell: WordingCell, group: People, chosen: NDArray[np.bool_], ids: Sequence[str]
+) -> Iterator[Estimate]:
     settings, drawn = cell.settings, cell.drawn_ratings(chosen)
     rng = np.random.default_rng([settings.seed, 3])
     places = np.flatnonzero(chosen).tolist()
@@ -196,7 +198,9 @@ def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
     return shares
 
 
-def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
+def _of_mean(
+    cells: Cells, cell: WordingCell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]
+) -> Estimate:
     """Return the representativeness of the mean rating among respondents' means.
 
     Statements (the same on both sides), the calibration and the respondents are resampled.
@@ -264,7 +268,7 @@ def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
     return max(0.0, top - max(abs(low), abs(high))), max(0.0, top - nearest)
 
 
-def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
+def from_people(cell: WordingCell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
     """Return the mean rating minus the respondents' mean over the same statements.
 
     `people` has the answers of those who answered all of them, (respondents, statements), reversed ones mirrored, and
@@ -288,5 +292,5 @@ def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArra
     )
 
 
-def _why(cell: Cell) -> Note:
+def _why(cell: WordingCell) -> Note:
     return NO_SPREAD if np.isnan(cell.ratings).any() else Note("values.no-complete-respondent")

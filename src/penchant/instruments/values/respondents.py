@@ -15,7 +15,7 @@ from penchant.instruments.values.data import CAUTIONS
 from penchant.limits import LARGEST
 from penchant.number_parsing import numeral
 from penchant.plurals import for_one
-from penchant.tables.table_row import Row
+from penchant.tables.table_row import FileRow
 from penchant.wording.templates import listed
 
 _MOST = 5
@@ -55,10 +55,10 @@ _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height
 """Words that tell body weight from survey weights."""
 
 
-def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float], list[DataError]]:
+def weighed(rows: Sequence[FileRow], column: str, table: Path) -> tuple[list[float], list[DataError]]:
     """Return the weight of each respondent, NaN if missing, no number or below 0, and an error for each NaN."""
     found: list[float] = []
-    wrong: dict[str, list[tuple[Row, str]]] = {}
+    wrong: dict[str, list[tuple[FileRow, str]]] = {}
     for row in rows:
         text = str(row.number("" if row.values.get(column) is None else row.values[column], table, column)).strip()
         number = numeral(text)
@@ -96,7 +96,7 @@ def require_answers(
             raise DataError(f"contains no answer{of_group}", file=table, hint="check columns and missing")
 
 
-def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
+def unlike(rows: Sequence[FileRow], weights: Sequence[float], column: str) -> Iterator[str]:
     """Yield cautions about weights that lost their decimal mark: all of them, or some that lie far from the median."""
     middle = median(weights) if weights else 0.0
     facts = {"column": column, "middle": middle, "far": FAR}
@@ -113,14 +113,14 @@ def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterat
             yield CAUTIONS.get("far-weights", n=len(some), lines=lines, large=some is large, **facts)
 
 
-def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
+def weightless(rows: Sequence[FileRow], column: str) -> Iterator[str]:
     """Yield a caution about respondents who are left out because their weight is 0, naming their rows."""
     if rows:
         lines = f"{for_one(len(rows), _rows_noun(rows))} {_first(f'{row.line:d}' for row in rows)}"
         yield CAUTIONS.get("weightless", n=len(rows), column=column, lines=lines)
 
 
-def _rows_noun(rows: Sequence[Row]) -> str:
+def _rows_noun(rows: Sequence[FileRow]) -> str:
     return {SheetRow: "rows", Case: "cases"}.get(type(rows[0].line), "lines")
 
 
@@ -139,7 +139,7 @@ def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[st
         yield CAUTIONS.get("other-weights", n=len(found), names=found[:_MOST], weights=weights)
 
 
-def repeated(rows: Sequence[Row]) -> Iterator[str]:
+def repeated(rows: Sequence[FileRow]) -> Iterator[str]:
     """Yield a caution about rows that are alike in every column.
 
     There is none if at least one such pair is expected by chance, each column answered independently as often as it
@@ -158,7 +158,7 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def repeated_ids(
-    rows: Sequence[Row], labels: Mapping[str, str], answers: Collection[str], chosen: Collection[str]
+    rows: Sequence[FileRow], labels: Mapping[str, str], answers: Collection[str], chosen: Collection[str]
 ) -> Iterator[str]:
     """Yield cautions about columns of respondent ids in which some ids occur twice.
 
@@ -170,7 +170,7 @@ def repeated_ids(
     for name in names:
         if name in answers or name in chosen or not (_ID.fullmatch(name) or _ID_LABEL.search(labels.get(name, ""))):
             continue
-        of: dict[str, list[Row]] = {}
+        of: dict[str, list[FileRow]] = {}
         for row in rows:
             text = str(row.values.get(name) or "").strip()
             if text:
@@ -190,11 +190,11 @@ def _first(texts: Iterable[str]) -> str:
     return ", ".join(shown[:_MOST] + ["…"] * (len(shown) > _MOST))
 
 
-def _of_one(rows: Sequence[Row], chosen: Collection[str]) -> bool:
+def _of_one(rows: Sequence[FileRow], chosen: Collection[str]) -> bool:
     return len({tuple(str(row.values.get(name)) for name in chosen) for row in rows}) < len(rows)
 
 
-def lines_of(rows: Sequence[Row]) -> str:
+def lines_of(rows: Sequence[FileRow]) -> str:
     """Return the places of some rows, such as "lines 3 and 8"; of many, the first few."""
     shown = [f"{row.line:d}" for row in rows]
     text = _first(shown) if len(rows) > _MOST else listed(shown)

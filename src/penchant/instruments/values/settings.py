@@ -7,13 +7,13 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from penchant.errors import MethodError
-from penchant.instruments.probe_fields import CITED, Data, Given, Table, default_of
+from penchant.instruments.probe_fields import CITED, Data, Given, TableField, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.values.calibration import Line
 from penchant.instruments.values.data import file_of_set
 from penchant.instruments.values.survey import file_of_survey
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 
 DIFFERENCE = "difference of ratings"
 """The measure of the difference between two groups, or between two models."""
@@ -24,13 +24,13 @@ class ValuesSettings(Settings):
 
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements and as many neutral ones"
-    difference_scale: ClassVar[Scale] = Scale(
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
         {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
     )
 
-    data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField(file=file_of_set)] = Field(kw_only=False)
     """A set of statements: a bundled name, or a directory with set.yaml."""
-    survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
+    survey: Annotated[Given[str | None, Data | None], CITED, TableField(file=file_of_survey)] = default_of(default=None)
     """People's answers: a YAML file that describes them, or a table with columns named like the statements.
     See `penchant schema values`. Default: none.
     """

@@ -33,7 +33,7 @@ from penchant.tables.data_paths import suggestion
 from penchant.tables.documents import read_document
 from penchant.tables.footer_rows import footer
 from penchant.tables.in_memory import document_of, path_of, texts
-from penchant.tables.rows import Row, read_labelled
+from penchant.tables.rows import FileRow, read_labelled
 from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes
 
@@ -221,8 +221,8 @@ def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], 
 
 
 def _kept(
-    rows: Sequence[Row], reading: Reading, column: str | None, table: Path
-) -> tuple[list[tuple[Row, str]], tuple[float, ...] | None, list[Row], list[DataError]]:
+    rows: Sequence[FileRow], reading: Reading, column: str | None, table: Path
+) -> tuple[list[tuple[FileRow, str]], tuple[float, ...] | None, list[FileRow], list[DataError]]:
     """Return the rows that pass the filter with their groups, their weights, rows of weight 0, and errors in weights.
 
     Rows without a group or with the weight 0 are left out. Weights are None without a `column`. Raises DataError for a
@@ -240,7 +240,9 @@ def _kept(
     return [one for one, weight in pairs if weight], tuple(filter(None, weights)), lost, errors
 
 
-def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answers: Collection[str]) -> Iterator[str]:
+def _of_rows(
+    rows: Sequence[FileRow], labels: Labels, description: SurveyFile, answers: Collection[str]
+) -> Iterator[str]:
     header = list(dict.fromkeys(name for row in rows for name in row.values))
     chosen = description.chosen()
     yield from repeated(rows)
@@ -248,7 +250,7 @@ def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answe
     yield from unused(header, labels.columns, {*answers, *chosen}, description.weights or "")
 
 
-def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
+def _people(reading: Reading, description: SurveyFile, rows: Sequence[FileRow], place: Path) -> tuple[str, ...] | None:
     """Return the group under `people` of each row, if there are groups. Raises DataError for an empty group."""
     if description.people is None:
         return None

@@ -17,7 +17,7 @@ from penchant.instruments.values.respondents import lines_of
 from penchant.instruments.values.survey_description import DEFAULT, Groups, SurveyFile, plain
 from penchant.number_parsing import numeral
 from penchant.plurals import first_of, for_one
-from penchant.tables.rows import Row
+from penchant.tables.rows import FileRow
 from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes
 
@@ -43,8 +43,8 @@ class Reading:
     """A reader of the rows of a survey; `refuse` raises the errors that it meets."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
-        self._wrong: dict[tuple[str, str], list[Row]] = {}
-        self._between: dict[tuple[str, str], list[Row]] = {}
+        self._wrong: dict[tuple[str, str], list[FileRow]] = {}
+        self._between: dict[tuple[str, str], list[FileRow]] = {}
         self._whole: Counter[str] = Counter()
         self._declared = labels.declared
         self._table = table
@@ -78,22 +78,22 @@ class Reading:
             codes |= {plain(value)} if plain(value) in labels or not labelled else labelled
         return codes
 
-    def _cell(self, row: Row, column: str) -> str:
+    def _cell(self, row: FileRow, column: str) -> str:
         return plain(row.number(row.values.get(column), self._table, column))
 
-    def passes(self, row: Row) -> bool:
+    def passes(self, row: FileRow) -> bool:
         """Return whether the filter keeps a row."""
         return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
-    def group(self, row: Row) -> str | None:
+    def group(self, row: FileRow) -> str | None:
         """Return the group of a respondent, "" if there are no groups; None if no group has that level."""
         return "" if self._groups is None else self._groups.codes.get(self._cell(row, self._groups.column))
 
-    def people(self, row: Row) -> str:
+    def people(self, row: FileRow) -> str:
         """Return the group under `people` that a respondent belongs to; "" for none."""
         return "" if self._people is None else self._people.codes.get(self._cell(row, self._people.column), "")
 
-    def answer(self, row: Row, column: str) -> float | None:
+    def answer(self, row: FileRow, column: str) -> float | None:
         """Return an answer on the scale from 1 to 5; None for no answer."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
@@ -166,7 +166,7 @@ class Reading:
             texts.append(_labelled(f"{end:g}", label) + (f" in {_few(own)}" if len(of_end) > 1 else ""))
         return ", ".join(texts)
 
-    def values_of(self, rows: Sequence[Row]) -> str:
+    def values_of(self, rows: Sequence[FileRow]) -> str:
         """Return the values of the columns that respondents are chosen by, with their labels, in words."""
         chosen = dict.fromkeys([*self._filter, *(each.column for each in (self._groups, self._people) if each)])
         texts = []
@@ -176,7 +176,7 @@ class Reading:
             texts.append(f"{column} has the values {first_of(shown, _SHOWN)}")
         return "; ".join(texts)
 
-    def left_out(self, rows: Sequence[Row], weightless: int) -> Notes:
+    def left_out(self, rows: Sequence[FileRow], weightless: int) -> Notes:
         """Return the numbers of rows left out by the filter, for lack of a group (by level), and for lack of weight."""
         passing = [row for row in rows if self.passes(row)]
         lost = len(rows) - len(passing)
@@ -185,13 +185,13 @@ class Reading:
             notes += self._counted([row for row in passing if self.group(row) is None], self._groups.column)
         return *notes, *([Note("values.weightless", have=weightless)] if weightless else [])
 
-    def unplaced(self, rows: Sequence[Row]) -> Notes:
+    def unplaced(self, rows: Sequence[FileRow]) -> Notes:
         """Return the numbers of rows in none of the groups under `people`, by their level."""
         if self._people is None:
             return ()
         return self._counted([row for row in rows if not self.people(row)], self._people.column)
 
-    def _counted(self, rows: Sequence[Row], column: str) -> Notes:
+    def _counted(self, rows: Sequence[FileRow], column: str) -> Notes:
         counts = Counter(self._level(row, column) for row in rows)
         levels = sorted(counts, key=_in_order)
         of_each = {value: _labelled(value, self._label(column, value)) or None for value in levels[:_SHOWN]}
@@ -199,7 +199,7 @@ class Reading:
         more = sum(counts[value] for value in levels[_SHOWN:])
         return *notes, *([Note("values.of-other-levels", have=more)] if more else [])
 
-    def _level(self, row: Row, column: str) -> str:
+    def _level(self, row: FileRow, column: str) -> str:
         """Return the code of a row in a column, or the code that the file declares to mean no answer."""
         return self._cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
 
@@ -309,7 +309,7 @@ class Reading:
         low, high = self._scale(column)
         return stance(self._end(column, low)), stance(self._end(column, high))
 
-    def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
+    def _unreadable(self, column: str, text: str, rows: Sequence[FileRow]) -> DataError:
         low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""

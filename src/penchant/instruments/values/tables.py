@@ -59,7 +59,7 @@ from penchant.report.tables import DECIDES, Cell, Number, P, estimate
 from penchant.stats.bootstrap import FEW_CLUSTERS
 from penchant.stats.consistency import ALPHA
 from penchant.stats.equivalence import detectable
-from penchant.views.rows import FIRST, At, Line, Source, but
+from penchant.views.rows import FIRST, At, Line, RowSource, but
 from penchant.views.tables import Column, TableSpec, beside, count, level, model, number, p, pair
 
 # The smallest difference that this study could detect
@@ -116,17 +116,17 @@ _PEOPLE: dict[str, Any] = {"variant": EVERYTHING, "item": ""}
 """The levels of estimates of people in a group and value, which have no wording."""
 
 
-def main_wording(found: Sequence[Source]) -> list[Source]:
+def main_wording(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows of the first wording, and those without a wording."""
     return [_ordered(source, lambda main: pl.col("variant").is_in([main, EVERYTHING])) for source in found]
 
 
-def _others(found: Sequence[Source]) -> list[Source]:
+def _others(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows of all wordings but the first, and those without a wording."""
     return [_ordered(source, lambda main: pl.col("variant") != main) for source in found]
 
 
-def _ordered(source: Source, chosen: Callable[[str], pl.Expr]) -> Source:
+def _ordered(source: RowSource, chosen: Callable[[str], pl.Expr]) -> RowSource:
     """Return some rows ordered by wording and value, all values together last."""
     assert source.result is not None
     frame = source.frame.filter(chosen(source.result.items["variant"][0]))
@@ -136,7 +136,7 @@ def _ordered(source: Source, chosen: Callable[[str], pl.Expr]) -> Source:
     return replace(source, frame=ordered)
 
 
-def _first(found: Sequence[Source]) -> list[Source]:
+def _first(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the first source only: people are the same for all models."""
     return main_wording(found[:1])
 
@@ -189,7 +189,7 @@ _LEADING = ("difference", "holm")
 
 
 @lru_cache(maxsize=8)
-def _pairs(source: Source) -> dict[str, tuple[str, str]]:
+def _pairs(source: RowSource) -> dict[str, tuple[str, str]]:
     names = dict.fromkeys(str(line["item"]) for line in source.only(At(measure=DISTANCE)))
     return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
 
@@ -217,7 +217,7 @@ def _sizes(side: int) -> list[Column]:
     return [_of_side("n", side, lambda line: int(line["n"]), **at), _of_side("worth", side, worth, **at)]
 
 
-def is_weighted(source: Source) -> bool:
+def is_weighted(source: RowSource) -> bool:
     """Return whether respondents have weights."""
     return bool((source.frame["measure"] == EFFECTIVE).any())
 
@@ -332,7 +332,7 @@ TABLES = (
 _DIFFERENCES = (pair(), _WORDING, _GROUP, _VALUE, _STATEMENTS, number("rating", "+.2f"), p(), _HOLM_OF_VALUES)
 
 
-def _other_wordings(found: Sequence[Source]) -> list[Source]:
+def _other_wordings(found: Sequence[RowSource]) -> list[RowSource]:
     return [replace(each, frame=each.frame.filter(pl.col("variant") != pl.col("variant").first())) for each in found]
 
 

@@ -16,15 +16,15 @@ from penchant.instruments.values.finding_text import facts, found
 from penchant.instruments.values.group_distance import DISTANCE
 from penchant.instruments.values.representativeness import REPRESENTATIVE
 from penchant.instruments.values.tables import COMPARED, TABLES, main_wording
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.figures import COLOURS, FAINT, INK
 from penchant.report.item_browser import every_item
 from penchant.report.lazy_altair import alt
 from penchant.report.tables import models
 from penchant.views.figures import Drawn, Forest
-from penchant.views.finding import Said
-from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import FIRST, At, Source, but, sources
+from penchant.views.finding import FindingPart
+from penchant.views.items import ItemColumn, Items, ModelColumn, TokenStrip
+from penchant.views.rows import FIRST, At, RowSource, but, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.wording.templates import Text
@@ -32,7 +32,7 @@ from penchant.wording.templates import Text
 _SIZE = 240
 
 
-def calibration(results: Sequence[Result], text: Text) -> Any:
+def calibration(results: Sequence[BaseResult], text: Text) -> Any:
     """Return charts of agreeing against disagreeing, with calibration and identity, by model and group."""
     rows = []
     for model, result in zip(models(results), results, strict=True):
@@ -43,7 +43,7 @@ def calibration(results: Sequence[Result], text: Text) -> Any:
     return alt.vconcat(*rows)
 
 
-def _line(result: Result, group: str) -> tuple[float, float]:
+def _line(result: BaseResult, group: str) -> tuple[float, float]:
     """Return slope and offset of the calibration, in the main wording."""
     summary = result.summary.filter((pl.col("group") == group) & (pl.col("variant") == result.items["variant"][0]))
     values = dict(summary.select("measure", "value").iter_rows())
@@ -54,7 +54,7 @@ def _ends(values: pl.Series) -> list[float]:
     return [float(values.min()), float(values.max())]  # type: ignore[arg-type]
 
 
-def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
+def _scatter(result: BaseResult, items: pl.DataFrame, group: str) -> alt.LayerChart:
     words = TEXT.below("figures", "calibration")
     slope, offset = _line(result, group)
     ends = _ends(items["disagree"])
@@ -93,7 +93,7 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
     return alt.layer(*lines, points).properties(width=_SIZE, height=_SIZE, title=group)
 
 
-def ratings(results: Sequence[Result], text: Text) -> Any:
+def ratings(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart with a panel per group: values in rows, models side by side, the survey's quantiles behind."""
     items = every_item(results)
     values = items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
@@ -101,7 +101,7 @@ def ratings(results: Sequence[Result], text: Text) -> Any:
     return alt.hconcat(*(_rating_panel(results, group, values) for group in groups))
 
 
-def _rating_panel(results: Sequence[Result], group: str, values: Sequence[str]) -> alt.LayerChart:
+def _rating_panel(results: Sequence[BaseResult], group: str, values: Sequence[str]) -> alt.LayerChart:
     names = models(results)
     y = alt.Y("value:N", sort=list(values), title=None, axis=alt.Axis(labelLimit=220))
     shades = alt.Scale(domain=names, range=list(COLOURS[: len(names)]))
@@ -134,7 +134,7 @@ def _rating_axis(field: str) -> alt.X:
     )
 
 
-def _mean_ratings(results: Sequence[Result], group: str) -> list[dict[str, Any]]:
+def _mean_ratings(results: Sequence[BaseResult], group: str) -> list[dict[str, Any]]:
     at = At(measure=MEAN, variant=FIRST, group=group, dimension=but(EVERYTHING))
     return [
         {
@@ -148,7 +148,7 @@ def _mean_ratings(results: Sequence[Result], group: str) -> list[dict[str, Any]]
     ]
 
 
-def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
+def _quantiles(result: BaseResult, group: str, y: alt.Y) -> list[alt.Chart]:
     """Return bars from 5 to 95 and from 25 to 75 percent of the survey's respondents, and a tick at their median."""
     people = result.summary.filter((pl.col("measure") == SURVEY_QUANTILE) & (pl.col("group") == group))
     if not len(people):
@@ -164,7 +164,7 @@ def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def representative(results: Sequence[Result], text: Text) -> Any:
+def representative(results: Sequence[BaseResult], text: Text) -> Any:
     """Return a chart with a cell for each value, model and group; None without a survey."""
     rows = [
         {"value": line["dimension"], "column": f"{source.model}, {line['group']}", "r": line["value"]}
@@ -198,7 +198,7 @@ def representative(results: Sequence[Result], text: Text) -> Any:
     return alt.layer(cells, numbers).properties(width=alt.Step(74), height=alt.Step(30))
 
 
-def _by_group(found: Sequence[Source]) -> list[Source]:
+def _by_group(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the distances from groups of people, labelled by model and group of the templates."""
     own = [replace(each, frame=each.frame.filter(measure=DISTANCE)) for each in main_wording(found)]
     whole = pl.col("dimension") != EVERYTHING
@@ -213,7 +213,7 @@ def _by_group(found: Sequence[Source]) -> list[Source]:
     ]
 
 
-def _residuals(results: Sequence[Result]) -> list[Panel]:
+def _residuals(results: Sequence[BaseResult]) -> list[Panel]:
     panels = []
     for source in sources(results):
         assert source.result is not None
@@ -227,23 +227,23 @@ def _residuals(results: Sequence[Result]) -> list[Panel]:
     return panels
 
 
-def _neutral_last(result: Result) -> pl.DataFrame:
+def _neutral_last(result: BaseResult) -> pl.DataFrame:
     """Return the items in readers' terms, the study's own statements before neutral ones."""
     items = result.items.sort(pl.col("kind") == "calibration", maintain_order=True)
     named = items.with_columns(pl.col("kind").replace("calibration", "neutral"), pl.col("value").replace("", "–"))
     return named.with_columns(wording="variant")
 
 
-def _whole(results: Sequence[Result]) -> bool:
+def _whole(results: Sequence[BaseResult]) -> bool:
     """Return whether whole sentences are scored, whose tokens are shown side by side."""
     return any(result.signature["method"] == "lp" for result in results)
 
 
-def _tokens(stance: str) -> Tokens:
+def _tokens(stance: str) -> TokenStrip:
     def said(items: pl.DataFrame) -> list[str]:
         return items[f"sentence_{stance}"].to_list()
 
-    return Tokens(stance, f"tokens_{stance}", f"sentence_{stance}", f"logprobs_{stance}", said)
+    return TokenStrip(stance, f"tokens_{stance}", f"sentence_{stance}", f"logprobs_{stance}", said)
 
 
 VIEWS = Views(
@@ -272,6 +272,6 @@ VIEWS = Views(
         rows=_neutral_last,
         parallel=_whole,
     ),
-    finding=(Said(found),),
+    finding=(FindingPart(found),),
     facts=facts,
 )

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from penchant.instruments.vector_bias.measures import (
-    Counts,
     Distance,
     Distances,
+    DrawCounts,
     Measure,
     Places,
-    Vectors,
+    SetVectors,
     beside,
     learning,
     relations,
@@ -42,7 +42,7 @@ Words = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CategoryVectors:
     """A category: the words of each set that have a vector, by name, their vectors, and the words without one (`lost`).
 
     `notes` are the reasons that there are no numbers; empty if there are numbers.
@@ -52,18 +52,18 @@ class Cell:
     label: str
     names: tuple[Words, Words, Words, Words]
     lost: Mapping[str, Words]
-    vectors: Vectors
+    vectors: SetVectors
     notes: Notes = ()
 
     def words(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """Return the attributes and the targets, each word with its set, in the order of `Vectors`."""
+        """Return the attributes and the targets, each word with its set, in the order of `SetVectors`."""
         named = [[(side, word) for word in part] for side, part in zip(SIDES, self.names, strict=True)]
         return [*named[2], *named[3]], [*named[0], *named[1]]
 
-    def counts(self, resamples: int, seed: int) -> Counts:
+    def counts(self, resamples: int, seed: int) -> DrawCounts:
         """Return resamples of the words, which depend on the words of each list and not on category or model."""
         seeds = [seed_of(part, seed) for part in self.names]
-        return Counts.drawn(self.vectors, resamples, seeds)
+        return DrawCounts.drawn(self.vectors, resamples, seeds)
 
     def draws(self, measure: Measure, settings: VectorBiasSettings, resamples: int) -> Mapping[str, Array]:
         """Return a measure for every resample, by attributes."""
@@ -86,7 +86,7 @@ class _Request:
     resamples: int
     seed: int
     pairs: bool
-    cell: Cell = field(compare=False)
+    cell: CategoryVectors = field(compare=False)
 
 
 @lru_cache(maxsize=256)
@@ -101,20 +101,20 @@ def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
-def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Cell]:
+def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[CategoryVectors]:
     """Yield the categories of a table of items. Words are sorted, so that the order of a file changes no number."""
     for (id_,), part in items.group_by("category", maintain_order=True):
         yield _cell(str(id_), part, settings)
 
 
-def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[Cell, ...]]:
+def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[CategoryVectors, ...]]:
     """Yield every category of some tables of the same items, with the words that have a vector in all of them."""
     there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
     kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
     yield from zip(*(cells(frame, settings) for frame in kept), strict=True)
 
 
-def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
+def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> CategoryVectors:
     pairs = bool(part["pair"].is_not_null().any())
     sides = [part.filter(side=side) for side in SIDES]
     keep = [side["vector"].is_not_null().to_numpy() for side in sides]
@@ -138,8 +138,8 @@ def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
     trained = (
         None if settings.split is None else (_training_places(names[2], settings), _training_places(names[3], settings))
     )
-    vectors = Vectors(x, y, a, b, pairs, trained)
-    return Cell(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, notes)
+    vectors = SetVectors(x, y, a, b, pairs, trained)
+    return CategoryVectors(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, notes)
 
 
 def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
@@ -158,7 +158,7 @@ def _training_places(words: Words, settings: VectorBiasSettings) -> Places:
 # Values of words ---------------------------------------------------------------------------------------------------
 
 
-def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBiasSettings) -> pl.DataFrame:
+def with_numbers(items: pl.DataFrame, cells: Sequence[CategoryVectors], settings: VectorBiasSettings) -> pl.DataFrame:
     """Return the items with each word's values under the chosen measures; null where there are none."""
     names = [name for measure in settings.measures for name in _OF[measure]]
     numbers: dict[str, dict[str, float]] = {name: {} for name in names}
@@ -177,8 +177,8 @@ def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBia
     return items.with_columns(columns)
 
 
-def _values(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]:
-    once = Counts.once(vectors)
+def _values(vectors: SetVectors, settings: VectorBiasSettings) -> dict[str, Array]:
+    once = DrawCounts.once(vectors)
     numbers: dict[str, Array] = {}
     if "rnd" in settings.measures:
         distances = Distances.of(vectors.targets, vectors.attributes)

@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 
 from penchant.instruments.comparison import difference
-from penchant.instruments.vector_bias.cells import Cell, shared_cells
+from penchant.instruments.vector_bias.cells import CategoryVectors, shared_cells
 from penchant.instruments.vector_bias.exchange import exchanged
 from penchant.instruments.vector_bias.measures import (
     AGAINST,
     FIRST,
     SECOND,
     UNION,
-    Counts,
+    DrawCounts,
     Measure,
     learning,
     relations,
@@ -56,7 +56,7 @@ def family(estimate: Estimate) -> str:
     return f"{estimate.measure}{f', {UNION}' if estimate.by['attributes'] == UNION else ''}"
 
 
-def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
+def estimates(cell: CategoryVectors, settings: VectorBiasSettings) -> Iterator[Estimate]:
     """Yield every chosen measure for every set of attributes."""
     for measure in settings.measures:
         if cell.notes:
@@ -80,21 +80,21 @@ def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
             yield _estimate(cell, measure, name, value, draws[name], tests[name], settings)
 
 
-def observed(cell: Cell, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
+def observed(cell: CategoryVectors, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
     """Return a measure of the data, by attributes."""
-    of_words = values(cell.vectors, Counts.once(cell.vectors), measure, settings.distance)
+    of_words = values(cell.vectors, DrawCounts.once(cell.vectors), measure, settings.distance)
     few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
     return {name: math.nan if few[name] else float(value[0]) for name, value in of_words.items()}
 
 
-def words_of(cell: Cell, measure: Measure, attributes: str) -> int:
+def words_of(cell: CategoryVectors, measure: Measure, attributes: str) -> int:
     """Return the number of words that an estimate covers: targets and attributes; for ECT the attributes alone."""
     x, y, a, b = map(len, cell.names)
     chosen = {FIRST: a, SECOND: b}.get(attributes, a + b)
     return chosen if measure == "ect" else x + y + chosen
 
 
-def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
+def smallest(cell: CategoryVectors, measure: Measure, attributes: str) -> int:
     """Return the number of words in the smallest list that is resampled."""
     x, y, a, b = map(len, cell.names)
     drawn = {FIRST: [a], SECOND: [b]}.get(attributes, [a, b])
@@ -102,7 +102,13 @@ def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
 
 
 def _estimate(
-    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Test | None, settings: VectorBiasSettings
+    cell: CategoryVectors,
+    measure: Measure,
+    name: str,
+    value: float,
+    draws: Array,
+    test: Test | None,
+    settings: VectorBiasSettings,
 ) -> Estimate:
     by = {"category": cell.id, "label": cell.label, "attributes": name}
     estimate = Estimate(NAMES[measure], value, words_of(cell, measure, name), level=settings.level, by=by)
@@ -152,13 +158,13 @@ def without_interval(n: int) -> Note:
     return Note("vector_bias.one-word" if n < 2 else "vector_bias.resamples-agree")
 
 
-def _why_none(cell: Cell, measure: Measure, name: str) -> Note:
+def _why_none(cell: CategoryVectors, measure: Measure, name: str) -> Note:
     if measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED:
         return Note("vector_bias.few-attributes", least=FEWEST_RANKED)
     return Note("vector_bias.no-direction")
 
 
-def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
+def _of_measure(cell: CategoryVectors, measure: Measure) -> Iterator[Note]:
     if measure == "ripa":
         same = int((~relations(cell.vectors).any(axis=-1)).sum())
         if same:
@@ -168,7 +174,7 @@ def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
         yield Note("vector_bias.held-out", right=right, of=of)
 
 
-def held_out(cell: Cell) -> tuple[int, int]:
+def held_out(cell: CategoryVectors) -> tuple[int, int]:
     """Return how many held-out attributes the classifier labels correctly, and how many are held out."""
     vectors = cell.vectors
     chosen, labels, _ = learning(vectors)
@@ -180,7 +186,7 @@ def held_out(cell: Cell) -> tuple[int, int]:
     return int((found == (others >= len(vectors.a))).sum()), len(others)
 
 
-def lost_words(cells: Sequence[Cell], model: str) -> Iterator[Note]:
+def lost_words(cells: Sequence[CategoryVectors], model: str) -> Iterator[Note]:
     """Yield cautions about words without a vector, each once, and about categories without numbers."""
     words = list(dict.fromkeys(word for cell in cells for part in cell.lost.values() for word in part))
     if words:
@@ -212,7 +218,9 @@ def _differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings)
                 yield empty if one.notes else _difference(empty, (one, other), measure, settings)
 
 
-def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBiasSettings) -> Estimate:
+def _difference(
+    empty: Estimate, both: tuple[CategoryVectors, CategoryVectors], measure: Measure, settings: VectorBiasSettings
+) -> Estimate:
     name = empty.by["attributes"]
     values = [observed(cell, measure, settings)[name] for cell in both]
     gap = values[0] - values[1]

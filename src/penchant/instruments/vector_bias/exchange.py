@@ -14,7 +14,7 @@ from penchant.instruments.vector_bias.measures import (
     Distance,
     Distances,
     Measure,
-    Vectors,
+    SetVectors,
     divergence,
     joined,
     learning,
@@ -87,7 +87,7 @@ class Partitions:
 
 
 def exchanged(
-    vectors: Vectors,
+    vectors: SetVectors,
     observed: Mapping[str, float],
     measure: Measure,
     distance: Distance,
@@ -115,7 +115,7 @@ def exchanged(
     return {part: Test(partitions.p(observed[part], permuted[part], tail=tail), method) for part in observed}
 
 
-def _rnd(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+def _rnd(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
     distances = Distances.of(vectors.targets, vectors.attributes)
     return joined(
         {name: part.mean(axis=1) for name, part in parts_of(_gaps(distances, first, distance), vectors).items()}
@@ -128,7 +128,7 @@ def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
     return distances.differences(first / n, (1 - first) / (first.shape[1] - n), distance)
 
 
-def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+def _ect(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
     """Return ρ of cosine distances, which is that of cosines; `distance`, RND's, is unused."""
     distances = Distances.of(vectors.targets, vectors.attributes)
     blocks = []
@@ -138,19 +138,19 @@ def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[s
     return joined(blocks)
 
 
-def _ripa(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+def _ripa(vectors: SetVectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
     """Return the means over all pairs; `distance`, RND's, is unused.
 
     The relation of t and u is minus that of u and t, so that the sum over pairs of a word of the first set and one of
     the second is the sum over pairs of a word of the first set and any other word.
     """
     both = vectors.targets
-    every = relations(Vectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)
+    every = relations(SetVectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)
     pairs = len(vectors.x) * len(vectors.y)
     return {name: partitions.first @ part.mean(axis=1) / pairs for name, part in parts_of(every, vectors).items()}
 
 
-def _within_pairs(vectors: Vectors, draws: int, seed: int) -> dict[str, Test | None]:
+def _within_pairs(vectors: SetVectors, draws: int, seed: int) -> dict[str, Test | None]:
     table = relations(vectors) @ vectors.attributes.T  # (n, a)
     method = Method("vector_bias.sign-flip", pairs=len(table))
     return {
@@ -159,7 +159,7 @@ def _within_pairs(vectors: Vectors, draws: int, seed: int) -> dict[str, Test | N
     }
 
 
-def _labels(vectors: Vectors, observed: float, refits: int, seed: int) -> Test:
+def _labels(vectors: SetVectors, observed: float, refits: int, seed: int) -> Test:
     chosen, labels, space = learning(vectors)
     second = int(labels.sum())
     partitions = Partitions.of(len(labels) - second, second, draws=refits, seed=seed, exact=refits)

@@ -28,7 +28,7 @@ Places: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Vectors:
+class SetVectors:
     """The vectors of a category's words, (n, d) each.
 
     `pairs`: X and Y have the two words of a pair at the same place. `trained`: the places in A and in B of the
@@ -59,7 +59,7 @@ class Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DrawCounts:
     """Number of times each word is drawn, (R, n) for each of the four sets."""
 
     x: Array
@@ -68,12 +68,12 @@ class Counts:
     b: Array
 
     @classmethod
-    def once(cls, vectors: Vectors) -> Counts:
+    def once(cls, vectors: SetVectors) -> DrawCounts:
         """Return the counts of the data: every word once."""
         return cls(*(np.ones((1, len(part))) for part in vectors.sets))
 
     @classmethod
-    def drawn(cls, vectors: Vectors, resamples: int, seeds: Sequence[Sequence[int]]) -> Counts:
+    def drawn(cls, vectors: SetVectors, resamples: int, seeds: Sequence[Sequence[int]]) -> DrawCounts:
         """Resample words within each set with replacement, with a seed for each set; pairs are drawn whole."""
         x, y, a, b = (
             resample_counts(np.ones(len(part), dtype=np.intp), resamples, np.random.default_rng(seed)).astype(float)
@@ -81,11 +81,11 @@ class Counts:
         )
         return cls(x, x if vectors.pairs else y, a, b)
 
-    def blocks(self, elements: int) -> Iterator[Counts]:
+    def blocks(self, elements: int) -> Iterator[DrawCounts]:
         """Yield the resamples in blocks of limited memory; `elements`: array elements per resample."""
         step = max(1, _ELEMENTS // elements)
         for start in range(0, len(self.x), step):
-            yield Counts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
+            yield DrawCounts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
 
 
 def _shares(counts: Array) -> Array:
@@ -93,7 +93,7 @@ def _shares(counts: Array) -> Array:
     return shares
 
 
-def _by_attributes(values: Array, counts: Counts) -> dict[str, Array]:
+def _by_attributes(values: Array, counts: DrawCounts) -> dict[str, Array]:
     """Return the mean over A, over B and over both, from a value for every attribute: (R, a + b)."""
     n = counts.a.shape[1]
     both = np.concatenate([counts.a, counts.b], axis=1)
@@ -149,7 +149,7 @@ def beside(x: Array, y: Array) -> tuple[Array, Array]:
     return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
 
 
-def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array]:
+def rnd(vectors: SetVectors, counts: DrawCounts, distance: Distance) -> dict[str, Array]:
     """Return the relative norm distance (Garg et al. 2018).
 
     This is the mean over attributes of ‖mean X − a‖ − ‖mean Y − a‖, or of the difference of the cosine distances. Below
@@ -157,7 +157,7 @@ def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array
     """
     distances = Distances.of(vectors.targets, vectors.attributes)
 
-    def of_block(block: Counts) -> dict[str, Array]:
+    def of_block(block: DrawCounts) -> dict[str, Array]:
         return _by_attributes(distances.differences(*beside(block.x, block.y), distance), block)
 
     return joined(map(of_block, counts.blocks(len(distances.squares))))
@@ -166,11 +166,11 @@ def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array
 # MAC ----------------------------------------------------------------------------------------------------------------
 
 
-def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+def mac(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
     """Return the mean average cosine distance to attributes (Manzini et al. 2019); for both sets, their mean."""
     cosines = unit(vectors.targets) @ unit(vectors.attributes).T
 
-    def of_block(block: Counts) -> dict[str, Array]:
+    def of_block(block: DrawCounts) -> dict[str, Array]:
         return _by_attributes(1 - _shares(np.concatenate([block.x, block.y], axis=1)) @ cosines, block)
 
     values = joined(map(of_block, counts.blocks(cosines.shape[1])))
@@ -180,7 +180,7 @@ def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
 # ECT ----------------------------------------------------------------------------------------------------------------
 
 
-def similarities(vectors: Vectors) -> tuple[Array, Array]:
+def similarities(vectors: SetVectors) -> tuple[Array, Array]:
     """Return the cosines of every attribute with the means of X and of Y, (a + b,) each; NaN for a mean of 0."""
     means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
     with np.errstate(invalid="ignore"):
@@ -188,7 +188,7 @@ def similarities(vectors: Vectors) -> tuple[Array, Array]:
     return x, y
 
 
-def parts_of(values: Array, vectors: Vectors) -> dict[str, Array]:
+def parts_of(values: Array, vectors: SetVectors) -> dict[str, Array]:
     """Return values for all attributes, those of B after those of A in the last axis, by set."""
     n = len(vectors.a)
     return {FIRST: values[..., :n], SECOND: values[..., n:], UNION: values}
@@ -203,7 +203,7 @@ def spearman(first: Array, second: Array) -> Array:
     return rho
 
 
-def ect(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+def ect(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
     """Return the embedding coherence test (Dev & Phillips 2019): Spearman's ρ, over attributes, of two cosines.
 
     They are those with the mean of X and with the mean of Y. 1: both means order the attributes alike. Targets are not
@@ -229,7 +229,7 @@ def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
 # RIPA ---------------------------------------------------------------------------------------------------------------
 
 
-def relations(vectors: Vectors) -> Array:
+def relations(vectors: SetVectors) -> Array:
     """Return (x − y)/‖x − y‖ of every pair, (n, d), or of every x with every y, (x, y, d); 0 for equal vectors."""
     gaps = vectors.x - vectors.y if vectors.pairs else vectors.x[:, None] - vectors.y
     lengths = np.linalg.norm(gaps, axis=-1, keepdims=True)
@@ -237,7 +237,7 @@ def relations(vectors: Vectors) -> Array:
     return directions
 
 
-def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+def ripa(vectors: SetVectors, counts: DrawCounts) -> dict[str, Array]:
     """Return the relational inner product association (Ethayarajh et al. 2019).
 
     This is the mean over pairs of targets and over attributes of ⟨a, (x − y)/‖x − y‖⟩. Above 0, the attributes lie on
@@ -245,7 +245,7 @@ def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
     """
     table = relations(vectors) @ vectors.attributes.T  # (n, a), or (x, y, a)
 
-    def of_block(block: Counts) -> dict[str, Array]:
+    def of_block(block: DrawCounts) -> dict[str, Array]:
         if vectors.pairs:
             return _by_attributes(_shares(block.x) @ table, block)
         return {name: _of_all(block, mean) for name, mean in _over_attributes(table, block)}
@@ -253,7 +253,7 @@ def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
     return joined(map(of_block, counts.blocks(max(table.shape[-1], table[..., 0].size))))
 
 
-def _over_attributes(table: Array, block: Counts) -> Iterator[tuple[str, Array]]:
+def _over_attributes(table: Array, block: DrawCounts) -> Iterator[tuple[str, Array]]:
     """Yield means over each choice of attributes, (R, x, y)."""
     n = block.a.shape[1]
     both = np.concatenate([block.a, block.b], axis=1)
@@ -265,7 +265,7 @@ def _over_attributes(table: Array, block: Counts) -> Iterator[tuple[str, Array]]
         yield name, np.tensordot(_shares(weights), part, axes=(1, -1))
 
 
-def _of_all(block: Counts, means: Array) -> Array:
+def _of_all(block: DrawCounts, means: Array) -> Array:
     of_all: Array = np.einsum("rx,rxy,ry->r", _shares(block.x), means, _shares(block.y), optimize=True)
     return of_all
 
@@ -354,7 +354,7 @@ def divergence(probabilities: Array, weights: Array) -> Array:
     return np.maximum(kl, 0)
 
 
-def rnsb(vectors: Vectors, counts: Counts) -> Array:
+def rnsb(vectors: SetVectors, counts: DrawCounts) -> Array:
     """Return the relative negative sentiment bias (Sweeney & Najafian 2019), (R,).
 
     A classifier learns to distinguish B from A; the bias is the divergence of P(B) of the targets, scaled to sum to 1,
@@ -366,7 +366,7 @@ def rnsb(vectors: Vectors, counts: Counts) -> Array:
     return divergence(probabilities, np.concatenate([counts.x, counts.y], axis=1))
 
 
-def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
+def learning(vectors: SetVectors) -> tuple[Places, Array, Space]:
     """Return the places of the attributes to train on, their labels (0 of A, 1 of B), and the space of the fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
@@ -375,7 +375,7 @@ def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
     return chosen, labels, Space.of(vectors.attributes[chosen], vectors.targets)
 
 
-def values(vectors: Vectors, counts: Counts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
+def values(vectors: SetVectors, counts: DrawCounts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
     """Return a measure for every resample, (R,), by attributes."""
     if measure == "rnsb":
         return {AGAINST: rnsb(vectors, counts)}

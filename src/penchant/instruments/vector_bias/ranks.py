@@ -17,11 +17,11 @@ import scipy
 
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
-from penchant.instruments.vector_bias.cells import Cell, shared_cells
+from penchant.instruments.vector_bias.cells import CategoryVectors, shared_cells
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of, observed
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
-from penchant.records import Estimate, Result
+from penchant.records import BaseResult, Estimate
 from penchant.stats.bootstrap import percentile
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note, present
@@ -62,7 +62,7 @@ def amount(measure: Measure, values: Array) -> Array:
     return of_bias
 
 
-def rankings(results: Sequence[Result]) -> list[Ranking]:
+def rankings(results: Sequence[BaseResult]) -> list[Ranking]:
     """Return the ranks of some models under every measure that they share, over the words that all have.
 
     Empty for one model, or for results with different words or settings.
@@ -79,7 +79,7 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
     return [ranking for ranking in candidates if ranking.queries]
 
 
-def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
+def ranking_of(every: Sequence[tuple[CategoryVectors, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
     """Return the ranks under one measure; `every` has each category's cells, one for each model."""
     queries, values, draws = [], [], []
     for models in every:
@@ -111,7 +111,7 @@ def _shares(resampled: Array) -> Array:
     return shares
 
 
-def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
+def mean_ranks(results: Sequence[BaseResult]) -> Mapping[str, list[Estimate]]:
     """Return the mean rank of every model, in the order of the models, by the name of the measure.
 
     With several measures also the mean over these. n counts queries.

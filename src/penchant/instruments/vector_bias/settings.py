@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from penchant.corpus.stimuli_from_python import WORD, file_of_set, word_rows
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.vector_bias.measures import Distance, Measure
 from penchant.limits import RESAMPLES
@@ -25,7 +25,7 @@ class VectorBiasSettings(Settings):
     name: ClassVar[str] = "vector-bias"
     limited: ClassVar[str] = "words of each list"
 
-    data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
+    data: Annotated[Given[str | list[str], Data], CITED, TableField(WORD, word_rows, ".csv", file_of_set)] = Field(
         kw_only=False
     )
     """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""

@@ -16,13 +16,13 @@ from penchant.instruments.vector_bias.exchange import EXACT
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
-from penchant.records import Estimate, Result, summary_table
+from penchant.records import BaseResult, Estimate, summary_table
 from penchant.report.finding import Shown, measured, told
 from penchant.report.tables import Number
 from penchant.views.figures import Forest, Panels
-from penchant.views.finding import Said
+from penchant.views.finding import FindingPart
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import At, Line, Source, but, compared, sources
+from penchant.views.rows import At, Line, RowSource, but, compared, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
 from penchant.wording.phrases import notes_of
@@ -40,7 +40,7 @@ _MEAN_RANK = Column("value", lambda line: Number(line["value"], line["low"], lin
 _NUMBERS = (level("attributes"), count(), number("value", "+.4f"), p(), adjusted())
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     settings = VectorBiasSettings.of(results[0].settings)
     long = {"ripa", *(["rnd"] if settings.distance == "euclid" else [])} & set(settings.measures)
     return {
@@ -66,24 +66,26 @@ def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str
     return TableSpec(name, at, (*_QUERY, who, *columns))
 
 
-def _ranked(rows: Callable[[Sequence[Result]], Iterable[list[Estimate]]]) -> Callable[[Sequence[Source]], list[Source]]:
+def _ranked(
+    rows: Callable[[Sequence[BaseResult]], Iterable[list[Estimate]]],
+) -> Callable[[Sequence[RowSource]], list[RowSource]]:
     """Return a function that makes a source of each model from lists with one estimate per model."""
 
-    def ranked(found: Sequence[Source]) -> list[Source]:
+    def ranked(found: Sequence[RowSource]) -> list[RowSource]:
         results = [source.result for source in found if source.result is not None]
         signature = results[0].signature.with_(model=" and ".join(source.model for source in found))
         frames = (summary_table((row, signature) for row in own) for own in zip(*rows(results), strict=True))
-        return [Source(source.model, frame) for source, frame in zip(found, frames, strict=False)]
+        return [RowSource(source.model, frame) for source, frame in zip(found, frames, strict=False)]
 
     return ranked
 
 
-def _means(results: Sequence[Result]) -> Iterator[list[Estimate]]:
+def _means(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
     for name, own in mean_ranks(results).items():
         yield [replace(estimate, by={"ranked": name}) for estimate in own]
 
 
-def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
+def _in_queries(results: Sequence[BaseResult]) -> Iterator[list[Estimate]]:
     """Yield the rank of every model in each query, and the shares of resamples with the first and the last rank."""
     for ranking in rankings(results):
         for q, query in enumerate(ranking.queries):
@@ -96,7 +98,7 @@ def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
 # The finding --------------------------------------------------------------------------------------------------------
 
 
-def _biases(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _biases(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield one sentence for each model, and one for every two models."""
     words = text.below("prose", "finding")
     for source in sources(results):
@@ -184,6 +186,6 @@ VIEWS = Views(
         ),
         each=tuple(ModelColumn(name, signed=name in NUMBERS[:4]) for name in NUMBERS),
     ),
-    finding=(Said(_biases),),
+    finding=(FindingPart(_biases),),
     facts=_facts,
 )

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.errors import DataError, file_name, line_noun, place
 from penchant.instruments import text_defects
-from penchant.instruments.text_defects import Pair, Sentence
+from penchant.instruments.text_defects import LocatedSentence, Pair
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
 from penchant.plurals import first_of
 from penchant.records import Item
@@ -214,8 +214,8 @@ def _side_by_side(files: PairFiles) -> list[tuple[Marked, Marked, str]]:
     return [(first, second, files.type) for first, second in zip(pro, anti, strict=True)]
 
 
-def _sentence(line: Marked, file: Path) -> Sentence:
-    return Sentence(line.text, file_name(file), f"{line_noun(line.line)} {line.line}")
+def _sentence(line: Marked, file: Path) -> LocatedSentence:
+    return LocatedSentence(line.text, file_name(file), f"{line_noun(line.line)} {line.line}")
 
 
 def _pair(files: PairFiles, pro: Marked, anti: Marked, kind: str, genders: dict[str, str]) -> Item | str:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.comparison import Scored, ScoredComparison
+from penchant.instruments.comparison import ComparedSide, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, TYPES
 from penchant.instruments.wino.pronoun_scores import ALL, Array, difference
@@ -211,7 +211,9 @@ def bias_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterato
 # Two models ---------------------------------------------------------------------------------------------------------
 
 
-def differences(a: Scored[WinoBiasSettings], b: Scored[WinoBiasSettings], unlike: bool) -> Iterator[Estimate]:
+def differences(
+    a: ComparedSide[WinoBiasSettings], b: ComparedSide[WinoBiasSettings], unlike: bool
+) -> Iterator[Estimate]:
     """Yield the shares and the gender-adjusted preference of a minus those of b, over all pairs and by type.
 
     Differences are taken pair by pair. The preference has the unit of the score, so that models scored by different

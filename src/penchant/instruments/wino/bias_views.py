@@ -24,13 +24,13 @@ from penchant.instruments.wino.bias_estimates import (
     preferences,
 )
 from penchant.instruments.wino.pronoun_scores import WORDS, first_score, scoring_facts, strips
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown, levels
 from penchant.report.tables import Cell
 from penchant.views.figures import Forest
-from penchant.views.finding import Differences, Levels, Said
+from penchant.views.finding import ClearDifferences, FindingPart, Levels
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.rows import FIRST, At, Line, RowSource, sources
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
 from penchant.wording.templates import Text
@@ -67,7 +67,7 @@ def _of_gender(gender: str) -> Column:
     return Column(gender, cell)
 
 
-def _figure_rows(found: Sequence[Source]) -> list[Source]:
+def _figure_rows(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows as figures show them: parts and occupations by name, shares in percent."""
     selected = []
     for source in found:
@@ -87,7 +87,7 @@ def _figure_rows(found: Sequence[Source]) -> list[Source]:
     return selected
 
 
-def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+def _share(results: Sequence[BaseResult], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """Yield the share of pairs of each model, and the models that owe it to a preference for one gender."""
     rows = {
         name: [(source.model, source.only(At(measure=name, **_WHOLE))[0].row) for source in sources(results)]
@@ -98,7 +98,7 @@ def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Tex
     yield text.get("prose", "finding", "share", each=each, one_sided=one_sided) if each else ""
 
 
-def _items(result: Result) -> pl.DataFrame:
+def _items(result: BaseResult) -> pl.DataFrame:
     """Return the items with the preferred sentence, its advantage, and the log-odds of the male pronoun."""
     items, how = result.items, first_score(result)
     gaps = preferences(items, how)
@@ -186,11 +186,11 @@ VIEWS = Views(
         parallel=True,
     ),
     finding=(
-        Said(_share),
+        FindingPart(_share),
         Levels("male", At(measure=PREFERS_MALE, **_WHOLE), _SHARE, "50%"),
         Levels("adjusted", At(measure=ADJUSTED, **_WHOLE), _NATS),
-        Differences("shares", At(measure=PRO_DIFFERENCE, **_WHOLE), _POINTS),
-        Differences("preferences", At(measure=ADJUSTED_DIFFERENCE, **_WHOLE), _NATS),
+        ClearDifferences("shares", At(measure=PRO_DIFFERENCE, **_WHOLE), _POINTS),
+        ClearDifferences("preferences", At(measure=ADJUSTED_DIFFERENCE, **_WHOLE), _NATS),
     ),
     facts=scoring_facts,
 )

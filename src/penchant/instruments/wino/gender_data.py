@@ -41,7 +41,7 @@ _PLURAL = re.compile(r"\b(they) (was|is|has)\b")
 _PLURALS = {"was": "were", "is": "are", "has": "have"}
 
 
-class SentenceRow(BaseModel):
+class GenderSentenceRow(BaseModel):
     """A row of a table of sentences; further columns are ignored."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
@@ -162,7 +162,7 @@ def _from_sentences(path: Path, columns: WinogenderColumns) -> list[Item]:
     names = {"sentid": columns.sentid, "sentence": columns.sentence}
     parts: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
     errors: list[DataError] = []
-    for line, row in read_models(path, SentenceRow, columns=names):
+    for line, row in read_models(path, GenderSentenceRow, columns=names):
         fields = row.sentid.removesuffix(".txt").rsplit(".", 3)
         message = _id_error(fields)
         if message:

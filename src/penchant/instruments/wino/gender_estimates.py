@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.instruments.comparison import Scored, ScoredComparison
+from penchant.instruments.comparison import ComparedSide, ScoredComparison
 from penchant.instruments.settings import Settings
 from penchant.instruments.wino.gender_data import ROLES, SOMEONE
 from penchant.instruments.wino.pronoun_scores import ALL, Array, difference, normalised
@@ -209,7 +209,9 @@ def gender_cautions(items: pl.DataFrame) -> Iterator[Note]:
 # Two models ---------------------------------------------------------------------------------------------------------
 
 
-def differences(a: Scored[WinogenderSettings], b: Scored[WinogenderSettings], unlike: bool) -> Iterator[Estimate]:
+def differences(
+    a: ComparedSide[WinogenderSettings], b: ComparedSide[WinogenderSettings], unlike: bool
+) -> Iterator[Estimate]:
     """Yield means, slopes and correlations of a minus those of b, over all sentences and their parts.
 
     They come from the differences of scores sentence by sentence. For scores of different methods (`unlike`) there are

@@ -29,14 +29,14 @@ from penchant.instruments.wino.gender_estimates import (
     women,
 )
 from penchant.instruments.wino.pronoun_scores import ALL, WORDS, first_score, scoring_facts, strips
-from penchant.records import Result
+from penchant.records import BaseResult
 from penchant.report.finding import Shown
 from penchant.report.tables import Cell
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Forest
-from penchant.views.finding import Differences, Levels
+from penchant.views.finding import ClearDifferences, Levels
 from penchant.views.items import ItemColumn, Items, ModelColumn
-from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.rows import FIRST, At, Line, RowSource, sources
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
@@ -48,11 +48,11 @@ _PARTS = {ALL: "all", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "bey
 _SCORE = level("normalise", "score")
 
 
-def _shares(results: Sequence[Result]) -> list[str]:
+def _shares(results: Sequence[BaseResult]) -> list[str]:
     return [name.removeprefix("women_") for name in results[0].items.columns if name.startswith("women_")]
 
 
-def _facts(results: Sequence[Result]) -> dict[str, Any]:
+def _facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     return {**scoring_facts(results), "shares": _shares(results), "effect": EFFECT}
 
 
@@ -61,7 +61,7 @@ def _sentences(line: Line) -> int:
     return len(line.source.result.items)
 
 
-def _by_occupation(found: Sequence[Source]) -> list[Column]:
+def _by_occupation(found: Sequence[RowSource]) -> list[Column]:
     assert found[0].result is not None
     known = {share: women(found[0].result.items, share) for share in _shares([found[0].result])}
     return [
@@ -81,7 +81,7 @@ def _value(part: str, line: Line) -> Cell:
     return "–" if found is None else f"{found['value']:+.3f}"
 
 
-def _first_share(found: Sequence[Source]) -> list[Source]:
+def _first_share(found: Sequence[RowSource]) -> list[RowSource]:
     """Return the rows of the first statistic, with the parts under their names in figures."""
     selected = []
     names = {part: WORDS.get("winogender", "parts", key) for part, key in _PARTS.items()}
@@ -93,7 +93,7 @@ def _first_share(found: Sequence[Source]) -> list[Source]:
     return selected
 
 
-def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+def _panels(results: Sequence[BaseResult]) -> Iterator[Panel]:
     share = _shares(results)[0]
     for source in sources(results):
         assert source.result is not None
@@ -117,7 +117,7 @@ def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
     return [Straight(shared / spread if spread else 0.0, (x, y))]
 
 
-def _items(result: Result) -> pl.DataFrame:
+def _items(result: BaseResult) -> pl.DataFrame:
     """Return the items with the most probable pronouns and the preference for the female one."""
     items, how = result.items, first_score(result)
     credit = tops(items, how)
@@ -199,7 +199,9 @@ VIEWS = Views(
         Levels("control", At(measure=PEARSON, part=PARTICIPANT), _R),
         Levels("beyond", At(measure=SLOPE, part=EFFECT), _NUMBER),
         Levels("mean", At(measure=MEAN, part=ALL), _NUMBER),
-        Differences("differences", At(measure=PEARSON_DIFFERENCE, part=OCCUPATION, share=FIRST, normalise=FIRST), _R),
+        ClearDifferences(
+            "differences", At(measure=PEARSON_DIFFERENCE, part=OCCUPATION, share=FIRST, normalise=FIRST), _R
+        ),
     ),
     facts=_facts,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from penchant.instruments.descriptor import Instrument
 from penchant.instruments.wino import bias_estimates, bias_views, gender_estimates, gender_views
 from penchant.instruments.wino.bias_data import PairRow
-from penchant.instruments.wino.gender_data import SentenceRow, TemplateRow
+from penchant.instruments.wino.gender_data import GenderSentenceRow, TemplateRow
 from penchant.instruments.wino.gender_estimates import OCCUPATION, PEARSON, PEARSON_DIFFERENCE
 from penchant.instruments.wino.probe import WinoBias, Winogender
 from penchant.instruments.wino.pronoun_scores import WORDS
@@ -34,7 +34,7 @@ WINOGENDER = Instrument(
     section=section(gender_views.VIEWS, WORDS.below("winogender")),
     headline=Headline(At(measure=PEARSON, **_EFFECT), At(measure=PEARSON_DIFFERENCE, **_EFFECT)),
     template="winogender_template",
-    schemas={"winogender": {"sentences": SentenceRow, "templates": TemplateRow}},
+    schemas={"winogender": {"sentences": GenderSentenceRow, "templates": TemplateRow}},
     formats={
         "Winogender": "TSV: sentid, sentence (or templates), with a table of occupation and percentages of women "
         "(penchant schema winogender)"

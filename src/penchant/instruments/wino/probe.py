@@ -32,7 +32,7 @@ from penchant.tables.data_paths import listed
 from penchant.wording.phrases import Note
 
 
-class Read(Protocol):
+class LoadedItems(Protocol):
     """A set of items, and cautions about them."""
 
     @property
@@ -44,7 +44,7 @@ class Read(Protocol):
         """The cautions."""
 
 
-D = TypeVar("D", bound=Read)
+D = TypeVar("D", bound=LoadedItems)
 
 
 class PronounProbe(PronounSettings, ItemProbe[D, Item], Generic[D]):

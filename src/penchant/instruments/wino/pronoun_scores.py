@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from penchant.engine.normalisations import USUAL, normalise
 from penchant.engine.scoring_methods import METHODS
 from penchant.plurals import counted
-from penchant.records import Result
-from penchant.views.items import Tokens
+from penchant.records import BaseResult
+from penchant.views.items import TokenStrip
 from penchant.wording.templates import Text
 
 Array = NDArray[np.float64]
@@ -36,15 +36,15 @@ def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
     return gap
 
 
-def first_score(result: Result) -> str:
+def first_score(result: BaseResult) -> str:
     """Return the first normalisation."""
     return result.signature["normalise"].split(",")[0]
 
 
-def strips(*roles: str) -> tuple[Tokens, ...]:
+def strips(*roles: str) -> tuple[TokenStrip, ...]:
     """Return the token views of the sentences of every item, with their score and number of tokens."""
     return tuple(
-        Tokens(role, f"tokens_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
+        TokenStrip(role, f"tokens_{role}", role, f"logprobs_{role}", partial(_score_labels, role)) for role in roles
     )
 
 
@@ -53,7 +53,7 @@ def _score_labels(role: str, items: pl.DataFrame) -> list[str]:
     return [f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
 
 
-def scoring_facts(results: Sequence[Result]) -> dict[str, Any]:
+def scoring_facts(results: Sequence[BaseResult]) -> dict[str, Any]:
     """Return the facts about scoring for the methods texts."""
     ways = dict.fromkeys(result.signature["method"] for result in results)
     hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from penchant.instruments.probe_fields import CITED, Columns, Data, Given, Table, Written, default_of
+from penchant.instruments.probe_fields import CITED, Columns, Data, Given, TableField, Written, default_of
 from penchant.instruments.settings import Settings
 from penchant.instruments.unknown_tokens import OnUnknown
 from penchant.instruments.wino.bias_data import OCCUPATION
 from penchant.instruments.wino.gender_data import WinogenderColumns
-from penchant.report.no_difference_text import Scale
+from penchant.report.no_difference_text import DifferenceScale
 from penchant.tables.data_paths import listed
 from penchant.tables.documents import distinct
 
@@ -62,22 +62,22 @@ class WinoBiasSettings(PronounSettings):
 
     name: ClassVar[str] = "winobias"
     limited: ClassVar[str] = "pairs"
-    difference_scale: ClassVar[Scale] = Scale(
+    difference_scale: ClassVar[DifferenceScale] = DifferenceScale(
         dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
     )
 
-    data: Annotated[Given[Paths, Data], CITED, Table(("pro", "anti", "type"))] = Field(kw_only=False)
+    data: Annotated[Given[Paths, Data], CITED, TableField(("pro", "anti", "type"))] = Field(kw_only=False)
     """A folder with the published files, or the files themselves, or a table of pairs.
 
     Of a folder, all files named {pro,anti}_stereotyped_type{1,2}.txt.{dev,test} are read. Names of other files contain
     pro or anti, and type1 or type2. A table has the columns pro, anti and, if there are both types, type.
     """
-    male_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
+    male_occupations: Annotated[_Files, CITED, TableField((OCCUPATION,))] = default_of(default=None)
     """A list of occupations with a male stereotype, one a line, or a table with the column occupation.
 
     The pairs are checked against it. Default: male_occupations.txt in the folder of the data, if it exists.
     """
-    female_occupations: Annotated[_Files, CITED, Table((OCCUPATION,))] = default_of(default=None)
+    female_occupations: Annotated[_Files, CITED, TableField((OCCUPATION,))] = default_of(default=None)
     """The same for a female stereotype. Default: female_occupations.txt in the folder of the data, if it exists."""
 
 
@@ -90,13 +90,13 @@ class WinogenderSettings(PronounSettings):
     name: ClassVar[str] = "winogender"
     limited: ClassVar[str] = "sentences with three pronouns each"
 
-    data: Annotated[Given[str, Data], CITED, Table()] = Field(kw_only=False)
+    data: Annotated[Given[str, Data], CITED, TableField()] = Field(kw_only=False)
     """A folder with the published files, or a table of sentences or of templates.
 
     The folder has all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
     occupations-stats.tsv.
     """
-    statistics: Annotated[Given[str | None, Data | None], CITED, Table()] = default_of(default=None)
+    statistics: Annotated[Given[str | None, Data | None], CITED, TableField()] = default_of(default=None)
     """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
     shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
     """The columns of the statistics with percentages of women; reports put the first column first.
